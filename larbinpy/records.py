@@ -1,7 +1,7 @@
 """What moves between the stages: outcomes, jobs, results, pages.
 
 Only these records and ``bytes`` cross the border of a stage or of a process.
-Records that exist once per page are ``slots`` without ``frozen``: a frozen one costs a microsecond more.
+Records that exist once per page are ``slots`` without ``frozen``, which would cost a microsecond.
 """
 
 from __future__ import annotations
@@ -17,6 +17,10 @@ ID_SHARD_SHIFT: Final = 56
 ID_LSN_MASK: Final = (1 << ID_SHARD_SHIFT) - 1
 ID_WITHOUT_ENQ: Final = 1 << 55
 """Set in the ids of requests that stand in no log: robots.txt."""
+
+
+PAGE_TRUNCATED: Final = 1
+PAGE_BODY_IN_FILE: Final = 2
 
 
 class Outcome(IntEnum):
@@ -44,7 +48,6 @@ class Outcome(IntEnum):
     FORBIDDEN_ADDRESS = 19
     TLS_ERROR = 20
     POISON = 21
-    REDIRECT = 22
 
     @property
     def label(self) -> str:
@@ -75,7 +78,6 @@ _LABELS: Final = {
     Outcome.FORBIDDEN_ADDRESS: "forbiddenAddress",
     Outcome.TLS_ERROR: "tlsError",
     Outcome.POISON: "poison",
-    Outcome.REDIRECT: "redirect",
 }
 
 
@@ -143,6 +145,11 @@ class FetchJob:
         scheme = b"https" if self.https else b"http"
         return b"%b://%b:%d" % (scheme, self.host, self.port)
 
+    @property
+    def path(self) -> bytes:
+        """Path and query, as robots rules see them."""
+        return self.url[self.url.index(b"/", 8) :]
+
 
 @dataclass(slots=True)
 class FetchResult:
@@ -165,6 +172,37 @@ class FetchResult:
     bytes_written: int = 0
     reason: str = ""
     """For humans, when the outcome alone does not say it."""
+
+
+@dataclass(slots=True)
+class Page:
+    """A result on its way to a parser; PAGE in ``docs/protocol.md``."""
+
+    id: int
+    epoch: int
+    attempt: int
+    kind: int
+    outcome: int
+    """``Outcome`` so far; ``SUCCESS`` means that the parser decides."""
+    flags: int
+    """``PAGE_*`` bits."""
+    status: int
+    depth: int
+    left: int
+    level: int
+    hops: int
+    score: float
+    relevance: float
+    start_us: int
+    duration_us: int
+    ip: bytes
+    """4 or 16 bytes, empty when nothing was asked."""
+    url: bytes
+    via: bytes
+    tag: bytes
+    reason: bytes
+    headers: bytes
+    body: bytes
 
 
 @dataclass(slots=True)

@@ -1,0 +1,53 @@
+"""How every child process begins and ends.
+
+A child dies with its supervisor (PR_SET_PDEATHSIG, and the end of its control channel); an error of
+ours is told to the supervisor as one line before the process ends.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import traceback
+from typing import TYPE_CHECKING, Protocol
+
+from larbinpy._native import shared as native_shared
+from larbinpy.children import Control
+from larbinpy.errors import LarbinError
+from larbinpy.wiring import Start
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Root(Protocol):
+    """The composition root of a process."""
+
+    def run(self) -> None:
+        """Work until the supervisor says stop."""
+        ...
+
+
+def main(make: Callable[[Control, Start, int], Root]) -> None:
+    """Take the control channel from the command line, build the root, run it, exit.
+
+    The interpreter is left by ``os._exit``: closing thousands of curl handles one by one would only
+    cost time, and nothing that matters lives in destructors.
+    """
+    native_shared.set_death_signal(signal.SIGKILL)
+    control = Control(int(sys.argv[1]))
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    code = 1
+    try:
+        fields, descriptors = control.wait_start()
+        make(control, Start.read(fields), descriptors[0]).run()
+        code = 0
+    except LarbinError as error:
+        control.tell("fault", text=str(error))
+    except Exception as error:  # noqa: BLE001  (the top of a process: the supervisor must hear it)
+        traceback.print_exc()
+        control.tell("notice", text=f"internal error: {error!r}")
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)

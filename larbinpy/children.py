@@ -1,0 +1,122 @@
+"""Child processes: how they start, what they are handed, how their end is noticed.
+
+A child is a fresh interpreter (``python -m larbinpy.ROLE FD``): nothing is forked that could hold a
+lock, a thread or a curl handle.  It gets everything through its control channel, as descriptors and
+one ``start`` message; it dies with its parent.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from typing import Any, Final
+
+from larbinpy import entries
+from larbinpy.frames import Channel, Frame, FrameType
+
+ROLES: Final = ("shard", "parser", "seeder")
+_CLOCK_TICKS: Final = os.sysconf("SC_CLK_TCK")
+
+
+class Child:
+    """One child process, as its supervisor sees it."""
+
+    __slots__ = ("_cpu_s", "_process", "channel", "index", "role", "started_s")
+
+    def __init__(self, role: str, index: int) -> None:
+        """Start the process; it waits for its ``start`` message."""
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.role = role
+        self.index = index
+        self.started_s = time.monotonic()
+        self.channel = Channel(ours)
+        self._cpu_s = 0.0
+        with theirs:
+            self._process = _spawn(role, theirs.fileno())
+
+    @property
+    def name(self) -> str:
+        """What humans call it: ``shard 0``."""
+        return self.role if self.role == "seeder" else f"{self.role} {self.index}"
+
+    @property
+    def pid(self) -> int:
+        """Process id."""
+        return self._process.pid
+
+    def tell(self, verb: str, *, descriptors: tuple[int, ...] = (), **fields: Any) -> None:
+        """Queue a control message and send what goes; see ``docs/protocol.md`` section 5."""
+        payload = entries.encode_control(verb, **fields)
+        self.channel.send(FrameType.CONTROL, payload, count=1, descriptors=descriptors)
+        self.channel.flush()
+
+    def exit_code(self) -> int | None:
+        """None while it runs; negative = killed by that signal."""
+        return self._process.poll()
+
+    def kill(self) -> None:
+        """SIGKILL, and wait for the end."""
+        if self._process.poll() is None:
+            self._process.kill()
+            self._process.wait()
+
+    def cpu_s(self) -> float:
+        """Processor seconds so far; the last known figure once it has ended."""
+        try:
+            with open(f"/proc/{self.pid}/stat", "rb") as file:  # noqa: PTH123  (hot at small scale)
+                fields = file.read().rpartition(b")")[2].split()
+        except OSError:
+            return self._cpu_s
+        self._cpu_s = (int(fields[11]) + int(fields[12])) / _CLOCK_TICKS
+        return self._cpu_s
+
+
+def _spawn(role: str, fd: int) -> subprocess.Popen[bytes]:
+    """Start the interpreter with SIGINT ignored: ^C is for the supervisor to hear."""
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        return subprocess.Popen(
+            [sys.executable, "-m", f"larbinpy.{role}", str(fd)],
+            stdin=None if role == "seeder" else subprocess.DEVNULL,
+            pass_fds=(fd,),
+        )
+    finally:
+        signal.signal(signal.SIGINT, handler)
+
+
+class Control:
+    """The child's end of its control channel."""
+
+    __slots__ = ("channel",)
+
+    def __init__(self, fd: int) -> None:
+        self.channel = Channel(socket.socket(fileno=fd))
+
+    def wait_start(self) -> tuple[dict[str, Any], list[int]]:
+        """Block until ``start`` has come; its fields and descriptors.
+
+        Raises:
+            SystemExit: the supervisor is gone.
+        """
+        self.channel.wait()
+        return self.messages()[0]
+
+    def messages(self) -> list[tuple[dict[str, Any], list[int]]]:
+        """What has come: messages with their descriptors.
+
+        Raises:
+            SystemExit: the supervisor is gone.
+        """
+        frames: list[Frame] = self.channel.receive()
+        if self.channel.is_closed and not frames:
+            raise SystemExit(1)
+        return [(entries.decode_control(frame.payload), frame.descriptors) for frame in frames]
+
+    def tell(self, verb: str, **fields: Any) -> None:
+        """Send a message to the supervisor."""
+        self.channel.send(FrameType.CONTROL, entries.encode_control(verb, **fields), count=1)
+        self.channel.flush()

@@ -1,0 +1,212 @@
+"""Entries of the frames that Python reads and writes; ``docs/protocol.md``, section 4.
+
+Decoders trust nothing: entries that do not fill their frame raise ``FormatError``.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from typing import TYPE_CHECKING, Any, Final
+
+from larbinpy.errors import FormatError
+from larbinpy.frames import MAX_PAYLOAD
+from larbinpy.records import PAGE_BODY_IN_FILE, PAGE_TRUNCATED, Page, ParsedPage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from larbinpy.records import FetchResult
+
+# --- PAGE ------------------------------------------------------------------------------------
+
+_PAGE: Final = struct.Struct("<QIBBBBHHHBBffQIB16sHHHHII")
+_SIZE: Final = struct.Struct("<I")
+_FAMILIES: Final = {0: 0, 4: 4, 16: 6}
+MAX_REASON_BYTES: Final = 500
+MAX_DURATION_US: Final = (1 << 32) - 1
+ATTEMPT_OFFSET: Final = 16
+OUTCOME_OFFSET: Final = 18
+"""Offsets in an encoded entry, which is patched when it is sent again."""
+
+
+def encode_result(result: FetchResult, epoch: int, *, is_body_in_file: bool = False) -> bytes:
+    """Encode a result as a PAGE entry.
+
+    Args:
+        is_body_in_file: the body travels in a descriptor, and only its length is noted here.
+    """
+    job = result.job
+    reason = result.reason.encode("utf-8", "replace")[:MAX_REASON_BYTES]
+    body = b"" if is_body_in_file else result.body
+    texts = b"".join((job.url, job.via, job.tag, reason, result.headers, body))
+    flags = PAGE_TRUNCATED if result.is_truncated else 0
+    fixed = _PAGE.pack(
+        job.id,
+        epoch,
+        0,
+        job.kind,
+        result.outcome,
+        flags | PAGE_BODY_IN_FILE if is_body_in_file else flags,
+        result.status,
+        job.depth,
+        job.left,
+        job.level,
+        job.hops,
+        job.score,
+        job.relevance,
+        result.start_us,
+        min(result.duration_us, MAX_DURATION_US),
+        _FAMILIES[len(job.ip)],
+        job.ip,
+        len(job.url),
+        len(job.via),
+        len(job.tag),
+        len(reason),
+        len(result.headers),
+        len(result.body),
+    )
+    return _SIZE.pack(len(fixed) + len(texts)) + fixed + texts
+
+
+def decode_pages(payload: bytes, count: int) -> list[Page]:
+    """Decode the entries of a PAGE frame; a body in a descriptor is left empty.
+
+    Raises:
+        FormatError: the entries do not fill the payload.
+    """
+    pages = []
+    at = 0
+    try:
+        for _ in range(count):
+            (size,) = _SIZE.unpack_from(payload, at)
+            pages.append(_decode_page(payload, at + _SIZE.size, at + _SIZE.size + size))
+            at += _SIZE.size + size
+    except struct.error as error:
+        raise FormatError(f"PAGE entry cut short: {error}") from error
+    if at != len(payload):
+        raise FormatError("PAGE entries do not fill their frame")
+    return pages
+
+
+def _decode_page(payload: bytes, at: int, end: int) -> Page:
+    values = _PAGE.unpack_from(payload, at)
+    family, ip, *lengths = values[15:]
+    texts = []
+    at += _PAGE.size
+    if values[5] & PAGE_BODY_IN_FILE:
+        lengths[-1] = 0
+    for length in lengths:
+        texts.append(payload[at : at + length])
+        at += length
+    if at != end:
+        raise FormatError("PAGE entry with wrong lengths")
+    address = b"" if not family else ip[:4] if family == 4 else ip
+    return Page(*values[:15], address, *texts)
+
+
+# --- PARSED, ROBOTS -------- -----------------------------------------------------------------
+
+_PARSED: Final = struct.Struct("<QIBBHIII16s")
+_FILTER: Final = struct.Struct("<BI")
+_ROBOTS: Final = struct.Struct("<HHI")
+
+
+def encode_parsed(page: ParsedPage) -> bytes:
+    """Encode a PARSED entry."""
+    fixed = _PARSED.pack(
+        page.id,
+        page.epoch,
+        page.outcome,
+        len(page.filtered),
+        page.status,
+        page.body_bytes,
+        page.links,
+        page.duplicates,
+        page.digest,
+    )
+    if not page.filtered:
+        return fixed
+    return fixed + b"".join(_FILTER.pack(*entry) for entry in page.filtered.items())
+
+
+def decode_parsed(payload: bytes, count: int) -> list[ParsedPage]:
+    """Decode the entries of a PARSED frame.
+
+    Raises:
+        FormatError: the entries do not fill the payload.
+    """
+    pages = []
+    at = 0
+    try:
+        for _ in range(count):
+            number, epoch, outcome, filters, *rest = _PARSED.unpack_from(payload, at)
+            at += _PARSED.size
+            filtered = dict(_FILTER.unpack_from(payload, at + i * 5) for i in range(filters))
+            at += filters * _FILTER.size
+            pages.append(ParsedPage(number, epoch, outcome, *rest, filtered))
+    except struct.error as error:
+        raise FormatError(f"PARSED entry cut short: {error}") from error
+    if at != len(payload):
+        raise FormatError("PARSED entries do not fill their frame")
+    return pages
+
+
+def encode_robots(origin: bytes, status: int, text: bytes) -> bytes:
+    """Encode the one ROBOTS entry of a frame; ``text`` is at most 512 KiB."""
+    return _ROBOTS.pack(len(origin), status, len(text)) + origin + text
+
+
+def decode_robots(payload: bytes) -> tuple[bytes, int, bytes]:
+    """Origin, HTTP status (0 = no answer) and decoded text of a ROBOTS frame."""
+    if len(payload) < _ROBOTS.size:
+        raise FormatError("ROBOTS entry cut short")
+    origin_len, status, text_len = _ROBOTS.unpack_from(payload)
+    text_at = _ROBOTS.size + origin_len
+    if text_at + text_len != len(payload):
+        raise FormatError("ROBOTS entry with wrong lengths")
+    return payload[_ROBOTS.size : text_at], status, payload[text_at:]
+
+
+# --- LINKS -----------------------------------------------------------------------------------
+
+_GROUP: Final = struct.Struct("<HHII")
+_LINK_BYTES: Final = 32
+_URL_LENGTH: Final = struct.Struct("<8xH")
+
+
+def link_groups(via: bytes, tag: bytes, links: bytes, count: int) -> Iterator[bytes]:
+    """Encode the links of one page as groups that each fit a frame.
+
+    Cost: one copy; only a page with more than half a MiB of links is walked link by link.
+    """
+    if len(links) <= MAX_PAYLOAD // 2:
+        yield _GROUP.pack(len(via), len(tag), count, len(links)) + via + tag + links
+        return
+    start = at = number = 0
+    while at < len(links):
+        at += _LINK_BYTES + _URL_LENGTH.unpack_from(links, at)[0]
+        number += 1
+        if at - start > MAX_PAYLOAD // 2 or at == len(links):
+            part = links[start:at]
+            yield _GROUP.pack(len(via), len(tag), number, len(part)) + via + tag + part
+            start, number = at, 0
+
+
+# --- CONTROL ---------------------------------------------------------------------------------
+
+
+def encode_control(verb: str, **fields: Any) -> bytes:  # Any: whatever JSON can say
+    """Encode a CONTROL entry."""
+    return json.dumps({"verb": verb, **fields}).encode()
+
+
+def decode_control(payload: bytes) -> dict[str, Any]:
+    """Decode a CONTROL entry; it always has a ``verb``."""
+    try:
+        message = json.loads(payload)
+    except ValueError as error:
+        raise FormatError(f"control message is not JSON: {error}") from error
+    if not isinstance(message, dict) or "verb" not in message:
+        raise FormatError("control message without a verb")
+    return message

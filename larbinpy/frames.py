@@ -1,0 +1,185 @@
+"""Frames between the processes: the bytes of ``docs/protocol.md``.
+
+A ``Channel`` is one end of a socket: frames in, frames out, never blocking.
+What the frames hold is in ``entries``; LINKS entries belong to the kernels.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import socket
+import struct
+from collections import deque
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Final
+
+from larbinpy.errors import FormatError
+
+MAX_PAYLOAD: Final = 1 << 20
+FLAG_DESCRIPTOR: Final = 1
+
+_HEAD: Final = struct.Struct("<IBBHI")
+_RECEIVE_BYTES: Final = 1 << 18
+_MAX_DESCRIPTORS: Final = 64
+
+
+class FrameType(IntEnum):
+    """Never renumbered."""
+
+    PAGE = 1
+    WRITTEN = 2
+    LINKS = 4
+    PARSED = 5
+    ROBOTS = 7
+    CONTROL = 16
+
+
+_KNOWN_TYPES: Final = frozenset(FrameType)
+
+
+@dataclass(slots=True)
+class Frame:
+    """One frame as received."""
+
+    type: int
+    count: int
+    seq: int
+    payload: bytes
+    descriptors: list[int]
+    """Owned by whoever takes the frame."""
+
+
+class Channel:
+    """One end of a stream socket between two processes.
+
+    ``send`` queues, ``flush`` writes what the socket takes, ``receive`` reads what is there: none
+    of them blocks.  The owner watches ``fileno()`` for reading, and for writing while
+    ``pending_bytes`` is not 0.  ``is_closed`` turns true at end of file or on a broken pipe, and
+    stays true.
+    """
+
+    __slots__ = ("_descriptors", "_inbox", "_outbox", "_seq", "_sock", "is_closed", "pending_bytes")
+
+    def __init__(self, sock: socket.socket) -> None:
+        sock.setblocking(False)
+        self._sock = sock
+        self._inbox = bytearray()
+        self._outbox: deque[tuple[bytes, tuple[int, ...]]] = deque()
+        self._descriptors: deque[int] = deque()
+        self._seq = 0
+        self.pending_bytes = 0
+        self.is_closed = False
+
+    def fileno(self) -> int:
+        """Descriptor to watch; -1 after ``close``."""
+        return self._sock.fileno()
+
+    def close(self) -> None:
+        """Close the socket and every descriptor that nobody took."""
+        self.is_closed = True
+        self._sock.close()
+        unsent = [fd for _, descriptors in self._outbox for fd in descriptors]
+        for fd in (*self._descriptors, *unsent):
+            os.close(fd)
+        self._descriptors.clear()
+        self._outbox.clear()
+
+    def send(
+        self,
+        kind: FrameType,
+        payload: bytes = b"",
+        *,
+        count: int = 0,
+        seq: int = 0,
+        descriptors: tuple[int, ...] = (),
+    ) -> int:
+        """Queue a frame and return its seq.
+
+        Args:
+            seq: the seq to answer (WRITTEN) or to repeat (LINKS); 0 = number the frame.
+            descriptors: sent along, as duplicates: the caller may close its own at once.
+
+        Raises:
+            FormatError: the payload is over ``MAX_PAYLOAD``.
+        """
+        if len(payload) > MAX_PAYLOAD:
+            raise FormatError(f"a {kind.name} frame of {len(payload)} bytes is over the limit")
+        if not seq:
+            self._seq += 1
+            seq = self._seq
+        flags = FLAG_DESCRIPTOR if descriptors else 0
+        head = _HEAD.pack(len(payload), kind, flags | len(descriptors) << 1, count, seq)
+        self._outbox.append((head + payload, tuple(os.dup(fd) for fd in descriptors)))
+        self.pending_bytes += len(head) + len(payload)
+        return seq
+
+    def flush(self) -> bool:
+        """Write what the socket takes; true when nothing is left."""
+        while self._outbox and not self.is_closed:
+            data, descriptors = self._outbox[0]
+            try:
+                sent = self._write(data, descriptors)
+            except BlockingIOError:
+                return False
+            except OSError:
+                self.is_closed = True
+                return False
+            self.pending_bytes -= sent
+            if sent < len(data):
+                self._outbox[0] = (data[sent:], ())
+                return False
+            self._outbox.popleft()
+        return not self._outbox
+
+    def _write(self, data: bytes, descriptors: tuple[int, ...]) -> int:
+        if not descriptors:
+            return self._sock.send(data)
+        sent = socket.send_fds(self._sock, [data], list(descriptors))
+        for fd in descriptors:
+            os.close(fd)
+        return sent
+
+    def wait(self, timeout_s: float | None = None) -> bool:
+        """Block until something can be read; false when ``timeout_s`` ran out."""
+        poll = select.poll()
+        poll.register(self._sock, select.POLLIN)
+        return bool(poll.poll(None if timeout_s is None else timeout_s * 1000))
+
+    def receive(self) -> list[Frame]:
+        """Whole frames that have arrived, in order.
+
+        Raises:
+            FormatError: the peer sent something that is not a frame; the channel is of no use.
+        """
+        while not self.is_closed:
+            try:
+                data, fds, _, _ = socket.recv_fds(self._sock, _RECEIVE_BYTES, _MAX_DESCRIPTORS)
+            except BlockingIOError:
+                break
+            except OSError:
+                data, fds = b"", []
+            self._descriptors.extend(fds)
+            if not data:
+                self.is_closed = True
+            self._inbox += data
+            if len(data) < _RECEIVE_BYTES:
+                break
+        return self._split()
+
+    def _split(self) -> list[Frame]:
+        frames: list[Frame] = []
+        at, inbox = 0, self._inbox
+        while len(inbox) - at >= _HEAD.size:
+            length, kind, flags, count, seq = _HEAD.unpack_from(inbox, at)
+            if length > MAX_PAYLOAD or kind not in _KNOWN_TYPES:
+                raise FormatError(f"not a frame: type {kind}, {length} bytes")
+            end = at + _HEAD.size + length
+            if end > len(inbox):
+                break
+            fds = [self._descriptors.popleft() for _ in range(flags >> 1)]
+            frames.append(Frame(kind, count, seq, bytes(inbox[at + _HEAD.size : end]), fds))
+            at = end
+        del inbox[:at]
+        return frames

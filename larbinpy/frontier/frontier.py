@@ -1,0 +1,182 @@
+"""The URLs of one shard: seen test, log, chains and schedule as one thing.
+
+A URL is accepted when the seen test calls it new; from then on it is in exactly one state: waiting
+(in a chain of the host table), or handed out (ready, in flight, parsing) until ``done``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from larbinpy._native import logcodec
+from larbinpy.records import ID_SHARD_SHIFT, FetchJob, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from larbinpy._native.hosts import HostTable
+    from larbinpy.dedup.seen import SeenUrls
+    from larbinpy.frontier.log import PersistentFifo
+    from larbinpy.frontier.payloads import LoggedUrl
+    from larbinpy.frontier.recovered import Batch
+
+MAX_DONE_BYTES: Final = 65_536
+
+
+@dataclass(slots=True)
+class Taken:
+    """A URL that its host may fetch now, or that must be refused."""
+
+    job: FetchJob
+    code: int
+    """0 = fetch it; else the ``Outcome`` that its host has failed with."""
+
+
+@dataclass(slots=True)
+class Added:
+    """What became of the links of a frame."""
+
+    new: int
+    seen: int
+    hosts: int
+    """New hosts."""
+
+
+class Frontier:
+    """What is to be fetched.
+
+    Invariant: accepted = done + waiting + (taken and neither put back nor done).
+    """
+
+    __slots__ = ("_fifo", "_seen", "_shard", "_table", "_unwritten")
+
+    def __init__(
+        self, *, shard: int, fifo: PersistentFifo, table: HostTable, seen: SeenUrls
+    ) -> None:
+        self._shard = shard
+        self._fifo = fifo
+        self._table = table
+        self._seen = seen
+        self._unwritten: list[bytes] = []
+
+    def restore(self, waiting: Iterable[Batch], fingerprints: Iterable[bytes]) -> int:
+        """Take over what a recovered log holds; returns the number of hosts."""
+        for known in fingerprints:
+            self._seen.load(known)
+        return sum(self._table.put(*batch) for batch in waiting)
+
+    # --- links in --------------------------------------------------------------------------
+
+    def put(self, groups: bytes) -> Added:
+        """Take the links of a LINKS frame: what is new is logged and queued.
+
+        Raises:
+            ValueError: the payload is malformed; nothing was taken.
+            StorageError: the log could not be written; see ``PersistentFifo.put``.
+
+        Cost: five kernel calls a frame.
+        """
+        links, _ = logcodec.split_groups(groups)
+        fingerprints = logcodec.fingerprints(groups)
+        mask = self._seen.add_links(links, fingerprints)
+        put = self._fifo.put(groups, mask)
+        hosts = self._table.put(put.records, put.offsets, put.positions)
+        self._unwritten.append(fingerprints)
+        new = mask.count(1)
+        return Added(new, len(mask) - new, hosts)
+
+    def commit(self) -> None:
+        """Write what is buffered: what was put before is then accepted for good."""
+        self._fifo.flush()
+        if self._unwritten:
+            self._seen.add_written(b"".join(self._unwritten))
+            self._unwritten.clear()
+
+    # --- URLs out --------------------------------------------------------------------------
+
+    @property
+    def waiting(self) -> int:
+        """URLs in the chains."""
+        return self._table.waiting
+
+    def next_ns(self) -> int:
+        """When the next URL may be taken; -1 = nobody knows."""
+        return self._table.next_ns()
+
+    def take(self, now_ns: int, limit: int) -> list[Taken]:
+        """URLs of hosts that may be asked now; each host is busy until ``release`` or ``skip``.
+
+        Cost: one kernel call, and a cached read of 1.4 us a URL.
+        """
+        picked = self._table.acquire(now_ns, limit)
+        if not picked:
+            return []
+        logged = self._fifo.read([position for _, position, _ in picked])
+        return [
+            Taken(self._job(url, host_id, position), code)
+            for url, (host_id, position, code) in zip(logged, picked, strict=True)
+        ]
+
+    def put_back(self, job: FetchJob) -> None:
+        """The URL waits again, as the next one of its host; the host stays busy."""
+        self._table.unget(job.host_id, job.position, job.level)
+
+    def release(self, host_id: int, start_ns: int, end_ns: int) -> None:
+        """A request to a host has ended: its delays begin."""
+        self._table.release(host_id, start_ns, end_ns)
+
+    def skip(self, host_id: int) -> None:
+        """The URL taken needed no request: its host may be asked at once."""
+        self._table.skip(host_id)
+
+    # --- the end ---------------------------------------------------------------------------
+
+    def done(self, entries: Sequence[bytes], positions: Sequence[int]) -> None:
+        """These URLs have their Outcome.
+
+        Args:
+            entries: DONE entries, one for each URL.
+            positions: where the URLs lie in the log.
+        """
+        start = size = 0
+        for at, entry in enumerate(entries):
+            if size + len(entry) > MAX_DONE_BYTES:
+                self._fifo.done(b"".join(entries[start:at]), positions[start:at])
+                start, size = at, 0
+            size += len(entry)
+        self._fifo.done(b"".join(entries[start:]), positions[start:])
+
+    def tidy(self) -> None:
+        """Note the measured counters, and delete segments that are done; call it every second."""
+        self._fifo.counts()
+        self._fifo.collect()
+
+    def close(self) -> None:
+        """Write what is buffered and give the log free."""
+        self._fifo.close()
+
+    def _job(self, url: LoggedUrl, host_id: int, position: int) -> FetchJob:
+        lsn, _, text, via, tag, host, port, https, depth, left, level, _, hops, *rest = url
+        attempts, flags, score, relevance = rest
+        return FetchJob(
+            self._shard << ID_SHARD_SHIFT | lsn,
+            text,
+            host,
+            port,
+            https,
+            Kind.PAGE,
+            host_id,
+            self._table.address(host_id),
+            depth,
+            left,
+            level,
+            hops,
+            flags,
+            attempts,
+            position,
+            score,
+            relevance,
+            via,
+            tag,
+        )

@@ -1,0 +1,45 @@
+"""Tickets for pages: how ``limitPage`` is kept exactly over all shards.
+
+There are as many tickets as good pages are still wanted.  A request takes one from the shared counter
+before it begins; a good page spends it, anything else gives it back.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from larbinpy.shared import CrawlMemory
+
+NO_LIMIT: Final = 1 << 30
+
+
+class Tickets:
+    """The tickets that one shard holds."""
+
+    __slots__ = ("_held", "_is_limited", "_memory", "_shard")
+
+    def __init__(self, memory: CrawlMemory, shard: int, *, is_limited: bool) -> None:
+        self._memory = memory
+        self._shard = shard
+        self._is_limited = is_limited
+        self._held: set[int] = set()
+
+    def left(self) -> int:
+        """How many could be taken now."""
+        return self._memory.tickets() if self._is_limited else NO_LIMIT
+
+    def take(self, page_id: int) -> bool:
+        """Take one for a request; false when there is none."""
+        if not self._is_limited:
+            return True
+        if not self._memory.take_ticket(self._shard):
+            return False
+        self._held.add(page_id)
+        return True
+
+    def settle(self, page_id: int, *, is_spent: bool) -> None:
+        """A page has its outcome: spend its ticket, if it has one, or give it back."""
+        if page_id in self._held:
+            self._held.discard(page_id)
+            self._memory.settle_ticket(self._shard, is_spent=is_spent)

@@ -1,0 +1,166 @@
+"""A fetched page to what it means: body, outcome, links; no effects but the caches of its parts.
+
+The steps stand in the order in which a page can fail: what the shard found, redirection, content
+encoding, size, type, duplicate, and last the links.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import xxhash
+
+from larbinpy import url as urls
+from larbinpy.url import Base, LarbinBase
+from larbinpy.links.found import ELEMENT_REDIRECT, LINK_REDIRECT, found_link
+from larbinpy.parse import decode, headers, html
+from larbinpy.records import PAGE_TRUNCATED, Filtered, Kind, Outcome, ParsedPage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from larbinpy._native.linkfilter import LinkBatch, LinkFilter
+    from larbinpy.records import Page
+
+HTML_TYPES: Final = (b"text/html", b"application/xhtml+xml")
+MAX_DECODED_BYTES: Final = 20 << 20
+MAX_ROBOTS_BYTES: Final = 512 << 10
+
+
+@dataclass(slots=True)
+class Reading:
+    """What became of one page."""
+
+    parsed: ParsedPage
+    mime: bytes = b""
+    body: bytes = b""
+    """Decoded; to be stored when ``is_good``."""
+    links: LinkBatch | None = None
+
+    @property
+    def is_good(self) -> bool:
+        """Whether this is a page for the output."""
+        return self.parsed.outcome == Outcome.SUCCESS
+
+
+class PageReader:
+    """Reads pages; one per parser process.
+
+    Args of ``__init__``:
+        links: the filter of found links.
+        accept: prefixes of the content types that are pages; () = every type.
+        max_redirects: redirections in a row that are followed.
+        max_bytes: the largest body once its content encoding is removed.
+        make_base: what links are resolved against, by the URL mode.
+        is_new: asked with a page's digest; false = a page with the same body was seen before.
+    """
+
+    __slots__ = ("_accept", "_is_new", "_links", "_make_base", "_max_bytes", "_max_redirects")
+
+    def __init__(
+        self,
+        links: LinkFilter,
+        *,
+        accept: tuple[bytes, ...],
+        max_redirects: int,
+        max_bytes: int = MAX_DECODED_BYTES,
+        make_base: Callable[[bytes], Base | LarbinBase] = Base,
+        is_new: Callable[[bytes], bool] | None = None,
+    ) -> None:
+        self._links = links
+        self._accept = accept
+        self._max_redirects = max_redirects
+        self._max_bytes = max_bytes
+        self._make_base = make_base
+        self._is_new = is_new
+
+    def read(self, page: Page) -> Reading:
+        """Read one page; whatever is in it, this returns."""
+        parsed = ParsedPage(page.id, page.epoch, Outcome(page.outcome), page.status)
+        reading = Reading(parsed)
+        if parsed.outcome == Outcome.ERR_30X:
+            self._follow_redirect(page, reading)
+        elif parsed.outcome in (Outcome.SUCCESS, Outcome.TRUNCATED):
+            self._read_body(page, reading)
+        return reading
+
+    def _read_body(self, page: Page, reading: Reading) -> None:
+        parsed = reading.parsed
+        content_type = headers.field(page.headers, b"content-type")
+        reading.mime = headers.mime(content_type)
+        decoded = decode.decode(
+            page.body, headers.field(page.headers, b"content-encoding"), self._max_bytes
+        )
+        reading.body = decoded.body
+        parsed.body_bytes = len(decoded.body)
+        parsed.outcome = self._outcome(page, reading, decoded)
+        if parsed.outcome not in (Outcome.SUCCESS, Outcome.TRUNCATED):
+            return
+        parsed.digest = xxhash.xxh3_128_digest(decoded.body)
+        if self._is_new and not page.attempt and not self._is_new(parsed.digest):
+            parsed.outcome = Outcome.DUPLICATE
+        elif reading.mime in HTML_TYPES or not reading.mime:
+            self._find_links(page, reading, content_type)
+
+    def _outcome(self, page: Page, reading: Reading, decoded: decode.Decoded) -> Outcome:
+        if decoded.is_too_big:
+            return Outcome.TOO_BIG
+        if decoded.is_opaque:
+            return Outcome.BAD_TYPE
+        if self._accept and reading.mime and not reading.mime.startswith(self._accept):
+            return Outcome.BAD_TYPE
+        if decoded.is_truncated or page.flags & PAGE_TRUNCATED:
+            return Outcome.TRUNCATED
+        return Outcome.SUCCESS
+
+    def _find_links(self, page: Page, reading: Reading, content_type: bytes) -> None:
+        document = html.read(reading.body, content_type)
+        base = self._make_base(page.url)
+        if document.base is not None:
+            target = urls.parse(document.base, page.url)
+            base = self._make_base(target.url) if target else base
+        resolved = urls.resolve(base, document.links, document.encoding)
+        self._filter(page, reading, resolved)
+
+    def _follow_redirect(self, page: Page, reading: Reading) -> None:
+        location = headers.field(page.headers, b"location")
+        if not location:
+            return
+        if page.hops >= self._max_redirects:
+            reading.parsed.links = 1
+            reading.parsed.filtered = {Filtered.REDIRECTS: 1}
+            return
+        found = found_link(ELEMENT_REDIRECT, location)
+        resolved = urls.resolve(self._make_base(page.url), found)
+        self._filter(page, reading, resolved, hops=page.hops + 1, flags=LINK_REDIRECT)
+
+    def _filter(
+        self, page: Page, reading: Reading, resolved: bytes, *, hops: int = 0, flags: int = 0
+    ) -> None:
+        batch = self._links.run(
+            resolved,
+            host=urls.host_of(page.url),
+            depth=page.depth,
+            left=page.left,
+            hops=hops,
+            kind=Kind.PAGE,
+            flags=flags,
+        )
+        reading.links = batch
+        reading.parsed.links = batch.found
+        reading.parsed.duplicates = batch.duplicates
+        reading.parsed.filtered = batch.filtered
+
+
+def robots_reading(page: Page) -> Reading:
+    """Read an answer to a request for robots.txt; the text is cut at 512 KiB."""
+    parsed = ParsedPage(page.id, page.epoch, Outcome(page.outcome), page.status)
+    mime = headers.mime(headers.field(page.headers, b"content-type"))
+    if parsed.outcome not in (Outcome.SUCCESS, Outcome.TRUNCATED):
+        return Reading(parsed, mime)
+    encodings = headers.field(page.headers, b"content-encoding")
+    decoded = decode.decode(page.body, encodings, MAX_ROBOTS_BYTES)
+    text = b"" if decoded.is_opaque else decoded.body[:MAX_ROBOTS_BYTES]
+    parsed.body_bytes = len(text)
+    return Reading(parsed, mime, text)

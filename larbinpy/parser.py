@@ -1,0 +1,239 @@
+"""A parser process: pages in, links and log lines out.
+
+It keeps nothing but its open outputs and a cache; it may die at any moment.
+The way of a page here: read, store, send its links, wait until every shard has written them, write
+its line in ``crawl.log``, answer PARSED.  Pages are taken in batches, and a batch waits as a whole;
+other batches go on meanwhile.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import socket
+import sys
+from collections import deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from larbinpy import child, entries, wiring
+from larbinpy.errors import FormatError
+from larbinpy.frames import Channel, Frame, FrameType
+from larbinpy.links.sender import LinkSender
+from larbinpy.parse.page import Reading, robots_reading
+from larbinpy.records import ID_SHARD_SHIFT, PAGE_BODY_IN_FILE, Kind, Outcome
+from larbinpy.shared import CrawlMemory
+from larbinpy.store.crawllog import CrawlLog, LineMaker
+
+if TYPE_CHECKING:
+    from larbinpy.children import Control
+    from larbinpy.records import Page
+    from larbinpy.wiring import Start
+
+BATCH_PAGES: Final = 64
+MAX_UNANSWERED_BYTES: Final = 4 << 20
+"""With more than this on its way to the shards, no page is read: parsers wait for shards."""
+
+
+@dataclass(slots=True)
+class Batch:
+    """Pages that wait for the same answers."""
+
+    readings: list[tuple[Page, Reading]] = field(default_factory=list)
+    needs: dict[int, int] = field(default_factory=dict)
+    """Shard -> seq of the LINKS frame that it must have written."""
+    fingerprints: list[bytes] = field(default_factory=list)
+
+
+class Parser:
+    """The loop of a parser process and what it holds together."""
+
+    def __init__(self, control: Control, start: Start, memory_fd: int) -> None:
+        self._control = control
+        self._start = start
+        self._config = start.config
+        self._memory = CrawlMemory.attach(memory_fd, start.shards, start.parsers)
+        self._senders = {shard: LinkSender() for shard in range(start.shards)}
+        self._backlog: deque[Page] = deque()
+        self._batches: list[Batch] = []
+        self._links = wiring.make_links(start)
+        self._reader = wiring.make_reader(start, self._links)
+        self._specific = wiring.specific_types(start.config)
+        self._store = wiring.make_store(start.config)
+        self._log = CrawlLog(start.state / "crawl.log")
+        self._lines = LineMaker()
+        self._is_stopping = False
+
+    def run(self) -> None:
+        """Work until told to stop, and then until nothing is left to finish."""
+        self._control.tell("ready")
+        while not (self._is_stopping and not self._batches and not self._backlog):
+            self._wait()
+            self._hear_control()
+            for shard, sender in self._senders.items():
+                self._receive(shard, sender)
+            if self._backlog and self._may_read():
+                self._work()
+            self._complete()
+            self._flush()
+        self._store.close()
+        self._log.close()
+
+    # --- sockets ---------------------------------------------------------------------------
+
+    def _channels(self) -> list[Channel]:
+        return [sender.channel for sender in self._senders.values() if sender.channel]
+
+    def _may_read(self) -> bool:
+        senders = self._senders.values()
+        return all(sender.unanswered_bytes < MAX_UNANSWERED_BYTES for sender in senders)
+
+    def _wait(self) -> None:
+        """Sleep until something can be done."""
+        poll = select.poll()
+        poll.register(self._control.channel, select.POLLIN)
+        for channel in self._channels():
+            wants_out = select.POLLOUT if channel.pending_bytes else 0
+            poll.register(channel, select.POLLIN | wants_out)
+        poll.poll(0 if self._backlog and self._may_read() else None)
+
+    def _hear_control(self) -> None:
+        for message, descriptors in self._control.messages():
+            match message["verb"]:
+                case "peer":
+                    self._join(message["index"], descriptors[0])
+                case "sites":
+                    self._links = wiring.make_links(self._start)
+                    self._reader = wiring.make_reader(self._start, self._links)
+                case "stop":
+                    self._is_stopping = True
+
+    def _join(self, shard: int, fd: int) -> None:
+        """A shard, or the successor of one, is there."""
+        self._leave(shard)
+        self._senders[shard].join(Channel(socket.socket(fileno=fd)))
+
+    def _leave(self, shard: int) -> None:
+        """A shard is gone: its successor has written nothing yet, and its pages are not wanted."""
+        self._senders[shard].leave()
+        self._links.forget(shard)
+        self._backlog = deque(p for p in self._backlog if p.id >> ID_SHARD_SHIFT != shard)
+
+    def _receive(self, shard: int, sender: LinkSender) -> None:
+        if sender.channel is None:
+            return
+        for frame in sender.channel.receive():
+            if frame.type == FrameType.PAGE:
+                self._backlog.extend(_pages_of(frame))
+            elif frame.type == FrameType.WRITTEN:
+                sender.answered(frame.seq)
+            else:
+                raise FormatError(f"shard {shard} sent a frame of type {frame.type}")
+        if sender.channel.is_closed:
+            self._leave(shard)
+
+    def _flush(self) -> None:
+        for channel in self._channels():
+            if channel.pending_bytes:
+                channel.flush()
+
+    # --- pages -----------------------------------------------------------------------------
+
+    def _work(self) -> None:
+        """Read a batch of pages, store them, send their links."""
+        batch = Batch()
+        groups: dict[int, list[bytes]] = {}
+        for _ in range(min(BATCH_PAGES, len(self._backlog))):
+            page = self._backlog.popleft()
+            self._memory.begin_page(self._start.index, page.id)
+            reading = self._read(page)
+            batch.readings.append((page, reading))
+            _collect(page, reading, groups, batch.fingerprints)
+        self._memory.end_pages(self._start.index, len(batch.readings))
+        batch.needs = {shard: self._senders[shard].send(part) for shard, part in groups.items()}
+        self._batches.append(batch)
+
+    def _read(self, page: Page) -> Reading:
+        if page.kind == Kind.ROBOTS:
+            reading = robots_reading(page)
+            self._answer_robots(page, reading)
+            return reading
+        reading = self._reader.read(page)
+        if reading.is_good and self._is_wanted(reading):
+            self._store.put(page, reading.body, reading.mime)
+        return reading
+
+    def _is_wanted(self, reading: Reading) -> bool:
+        """larbin's ``specificSearch``: only the wanted types go to the output."""
+        return not self._specific or reading.mime in self._specific
+
+    def _answer_robots(self, page: Page, reading: Reading) -> None:
+        channel = self._senders[page.id >> ID_SHARD_SHIFT].channel
+        if channel and page.outcome != Outcome.ERR_30X:
+            answer = entries.encode_robots(page.tag, page.status, reading.body)
+            channel.send(FrameType.ROBOTS, answer, count=1)
+
+    # --- completion ------------------------------------------------------------------------
+
+    def _complete(self) -> None:
+        """Finish the batches whose links are all written: log, then answer."""
+        finished = [batch for batch in self._batches if self._is_written(batch)]
+        if not finished:
+            return
+        self._batches = [batch for batch in self._batches if not self._is_written(batch)]
+        readings = [entry for batch in finished for entry in batch.readings]
+        self._log.append([self._lines.line(page, r.parsed, r.mime) for page, r in readings])
+        if self._config.fetch_info:
+            _show(readings)
+        for batch in finished:
+            self._links.written(b"".join(batch.fingerprints))
+        self._answer(readings)
+
+    def _is_written(self, batch: Batch) -> bool:
+        return all(self._senders[shard].written >= seq for shard, seq in batch.needs.items())
+
+    def _answer(self, readings: list[tuple[Page, Reading]]) -> None:
+        answers: dict[int, list[bytes]] = {}
+        for page, reading in readings:
+            answer = entries.encode_parsed(reading.parsed)
+            answers.setdefault(page.id >> ID_SHARD_SHIFT, []).append(answer)
+        for shard, parts in answers.items():
+            channel = self._senders[shard].channel
+            if channel:
+                channel.send(FrameType.PARSED, b"".join(parts), count=len(parts))
+
+
+def _pages_of(frame: Frame) -> list[Page]:
+    pages = entries.decode_pages(frame.payload, frame.count)
+    for page, fd in zip(pages, frame.descriptors, strict=False):
+        if page.flags & PAGE_BODY_IN_FILE:
+            page.body = os.pread(fd, os.fstat(fd).st_size, 0)
+        os.close(fd)
+    return pages
+
+
+def _collect(
+    page: Page, reading: Reading, groups: dict[int, list[bytes]], fingerprints: list[bytes]
+) -> None:
+    """Add a page's links to the groups of each shard."""
+    if reading.links is None:
+        return
+    for shard, links in enumerate(reading.links.entries):
+        if links:
+            count = reading.links.counts[shard]
+            groups.setdefault(shard, []).extend(
+                entries.link_groups(page.url, page.tag, links, count)
+            )
+            fingerprints.append(reading.links.fingerprints[shard])
+
+
+def _show(readings: list[tuple[Page, Reading]]) -> None:
+    """larbin's ``fetchInfo``: a line per URL."""
+    lines = [f"{reading.parsed.outcome.label} {page.url.decode('ascii', 'backslashreplace')}\n"
+             for page, reading in readings]
+    sys.stdout.write("".join(lines))
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    child.main(Parser)

@@ -1,0 +1,84 @@
+"""The sockets of a shard to its parsers and its seeder, in its event loop.
+
+Reading happens when the loop says so; writing is tried at once and, when a socket is full, again when
+the loop says that it can be.  A shard never waits for a peer.
+"""
+
+from __future__ import annotations
+
+import socket
+from typing import TYPE_CHECKING
+
+from larbinpy._native.eventloop import READ, WRITE, EventLoop
+from larbinpy.frames import Channel, Frame, FrameType
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class Peer:
+    """One parser, or the seeder."""
+
+    __slots__ = ("channel", "index", "is_readable", "is_watching_out", "role", "taken_seq")
+
+    def __init__(self, role: str, index: int, channel: Channel) -> None:
+        self.role = role
+        self.index = index
+        self.channel = channel
+        self.is_readable = False
+        self.is_watching_out = False
+        self.taken_seq = 0
+        """Last LINKS frame that was taken and not yet answered; 0 = none."""
+
+
+class Peers:
+    """All peers of a shard."""
+
+    __slots__ = ("_loop", "_peers")
+
+    def __init__(self, loop: EventLoop) -> None:
+        self._loop = loop
+        self._peers: dict[tuple[str, int], Peer] = {}
+
+    def join(self, role: str, index: int, fd: int) -> Peer:
+        """Take a socket to a peer, or to the successor of one."""
+        self.leave(role, index)
+        peer = Peer(role, index, Channel(socket.socket(fileno=fd)))
+        self._peers[role, index] = peer
+
+        def heard(events: int) -> None:
+            peer.is_readable = peer.is_readable or bool(events & ~WRITE)
+
+        self._loop.watch(fd, READ, heard)
+        return peer
+
+    def leave(self, role: str, index: int) -> None:
+        """Forget a peer."""
+        peer = self._peers.pop((role, index), None)
+        if peer:
+            self._loop.unwatch(peer.channel.fileno())
+            peer.channel.close()
+
+    def received(self) -> Iterator[tuple[Peer, list[Frame]]]:
+        """Frames that have come, by peer; a peer whose channel is closed afterwards is gone."""
+        for peer in list(self._peers.values()):
+            if peer.is_readable:
+                peer.is_readable = False
+                yield peer, peer.channel.receive()
+
+    def answer_written(self) -> None:
+        """Tell every peer that its links are in the log; call it after the log was written."""
+        for peer in self._peers.values():
+            if peer.taken_seq:
+                peer.channel.send(FrameType.WRITTEN, seq=peer.taken_seq)
+                peer.taken_seq = 0
+
+    def flush(self) -> None:
+        """Write what the sockets take."""
+        for peer in self._peers.values():
+            if peer.channel.pending_bytes:
+                peer.channel.flush()
+            wants_out = bool(peer.channel.pending_bytes)
+            if wants_out != peer.is_watching_out and not peer.channel.is_closed:
+                peer.is_watching_out = wants_out
+                self._loop.rewatch(peer.channel.fileno(), READ | WRITE if wants_out else READ)

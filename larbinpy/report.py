@@ -1,0 +1,141 @@
+"""What a crawl did, as ``report.json`` and as the lines of the terminal; pure, plain data.
+
+Counters come from the shards, which keep them by the log; rates and processor time are the
+supervisor's own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from larbinpy.records import Filtered, Outcome
+from larbinpy.stats import COUNTERS, IDENTITY, filtered_counter, outcome_counter
+
+REPORTED: Final = {
+    "urls": "done",
+    "pages": "pages",
+    "success": "success",
+    "hosts": "hosts",
+    "hosts_with_dns": "hosts_with_dns",
+    "robots_seen": "robots_seen",
+    "robots_good": "robots_good",
+    "links_found": "links_found",
+    "url_dup": "url_dup",
+    "bytes_read": "bytes_read",
+    "bytes_written": "bytes_written",
+}
+"""Name in the report -> counter of ``stats``."""
+
+
+@dataclass(slots=True)
+class Totals:
+    """Sums over all shards at one moment."""
+
+    counters: dict[str, int]
+    identity: dict[str, int]
+
+    @classmethod
+    def of(cls, blocks: list[list[int]]) -> Totals:
+        """Add up what the shards published: counters, then identity."""
+        sums = [sum(column) for column in zip(*blocks, strict=True)]
+        size = len(COUNTERS)
+        return cls(
+            dict(zip(COUNTERS, sums[:size], strict=False)) if sums else dict.fromkeys(COUNTERS, 0),
+            dict(zip(IDENTITY, sums[size:], strict=False)) if sums else dict.fromkeys(IDENTITY, 0),
+        )
+
+    def outcomes(self) -> dict[str, int]:
+        """Outcome name -> URLs, without zeros."""
+        named = {outcome.label: self.counters[outcome_counter(outcome)] for outcome in Outcome}
+        return {name: count for name, count in named.items() if count}
+
+    def filtered(self) -> dict[str, int]:
+        """Reason -> links that were refused before queueing, without zeros."""
+        named = {reason.label: self.counters[filtered_counter(reason)] for reason in Filtered}
+        return {name: count for name, count in named.items() if count}
+
+
+@dataclass(slots=True)
+class Run:
+    """What the supervisor knows of the present run."""
+
+    started_us: int
+    seconds: float = 0.0
+    ended_us: int = 0
+    exit: str | None = None
+    error: str | None = None
+    base: Totals | None = None
+    """Totals when the run began."""
+    rates: dict[str, float] = field(default_factory=dict)
+    processes: list[dict[str, Any]] = field(default_factory=list)
+
+
+def timestamp(wall_us: int) -> str:
+    """RFC 3339, UTC, microseconds."""
+    moment = datetime.fromtimestamp(wall_us / 1e6, UTC)
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def build(run: Run, totals: Totals) -> dict[str, Any]:
+    """The content of ``report.json``; its fields are listed in ``docs/report.md``."""
+    counters = {name: totals.counters[counter] for name, counter in REPORTED.items()}
+    base = run.base.counters if run.base else dict.fromkeys(COUNTERS, 0)
+    report = {
+        "started": timestamp(run.started_us),
+        "ended": timestamp(run.ended_us) if run.ended_us else None,
+        "seconds": round(run.seconds, 3),
+        "exit": run.exit,
+        "counters": counters,
+        "run": {name: counters[name] - base[counter] for name, counter in REPORTED.items()},
+        "outcomes": totals.outcomes(),
+        "filtered": totals.filtered(),
+        "rates": run.rates,
+        "identity": totals.identity,
+        "processes": run.processes,
+    }
+    if run.error:
+        report["error"] = run.error
+    return report
+
+
+def progress_line(run: Run, totals: Totals) -> str:
+    """One line for the terminal."""
+    identity = totals.identity
+    busy = identity["in_flight"] + identity["parsing"]
+    return (
+        f"{run.seconds:7.1f} s  {totals.counters['pages']:,} pages"
+        f" ({run.rates.get('pages', 0.0):,.0f}/s)  {totals.counters['success']:,} good"
+        f"  {identity['waiting']:,} waiting  {busy:,} in work  {totals.counters['hosts']:,} hosts"
+    )
+
+
+def summary_lines(run: Run, totals: Totals) -> list[str]:
+    """What a user wants to know at the end."""
+    pages = totals.counters["pages"] - (run.base.counters["pages"] if run.base else 0)
+    rate = pages / run.seconds if run.seconds else 0.0
+    lines = [
+        f"{run.exit}: {pages:,} pages in {run.seconds:.1f} s ({rate:,.0f}/s),"
+        f" {totals.counters['success']:,} good of {totals.counters['done']:,} URLs in all",
+    ]
+    outcomes = totals.outcomes()
+    if outcomes:
+        parts = sorted(outcomes.items(), key=lambda item: -item[1])
+        lines.append("outcomes: " + ", ".join(f"{name} {count:,}" for name, count in parts))
+    if totals.identity["waiting"]:
+        lines.append(f"waiting: {totals.identity['waiting']:,} URLs; start again to go on")
+    return lines
+
+
+def why_nothing(totals: Totals) -> str:
+    """Why a crawl fetched nothing, in one line."""
+    outcomes = totals.outcomes()
+    if outcomes:
+        worst = max(outcomes, key=lambda name: outcomes[name])
+        return f"nothing was fetched: {outcomes[worst]} of {sum(outcomes.values())} URLs ended as {worst}"
+    filtered = totals.filtered()
+    if filtered:
+        worst = max(filtered, key=lambda name: filtered[name])
+        return f"nothing was fetched: all start URLs were refused ({worst})"
+    return "nothing was fetched: there is no new start URL (startUrl, seedFile, or on the command line)"

@@ -1,0 +1,224 @@
+"""The state directory: its lock, its MANIFEST, and what ``--scratch`` may delete.
+
+The MANIFEST holds what may not change while a state lives: the crawl's uuid (the key of all
+fingerprints), the number of shards, the kind of seen set, the URL mode, and the digest of the public
+suffix list that decided whose URL is whose.  It is replaced as a whole (write, fdatasync, rename,
+fsync of the directory), and a checksum tells a damaged one.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+import time
+import uuid
+import zlib
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Final, Self
+
+from larbinpy.errors import ConfigError, FormatError, StorageError
+
+VERSION: Final = 1
+SUFFIX_LIST: Final = "public_suffix_list.dat"
+_LOCK_WAIT_S: Final = 5.0
+_FILES: Final = ("MANIFEST", "LOCK", "crawl.log", "report.json", "control.json", "sites", SUFFIX_LIST)
+_DIRECTORIES: Final = ("shard-*", "inbox")
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a state was begun with; ``fetch_processes`` and the rest are part of its layout."""
+
+    uuid: str
+    fetch_processes: int
+    seen_set: str
+    url_mode: str
+    suffix_list: str
+    """SHA-256 of the state's copy of the public suffix list."""
+    boot_id: str = ""
+    clean: bool = False
+    """True when the last run ended by an orderly stop."""
+    version: int = VERSION
+
+    @classmethod
+    def new(cls, *, fetch_processes: int, seen_set: str, url_mode: str, suffix_list: str) -> Self:
+        """A manifest of a new crawl."""
+        return cls(uuid.uuid4().hex, fetch_processes, seen_set, url_mode, suffix_list)
+
+    @property
+    def key(self) -> bytes:
+        """The 16 bytes that key the crawl's hashes."""
+        return bytes.fromhex(self.uuid)
+
+
+def boot_id() -> str:
+    """Identity of this start of the machine."""
+    return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+
+
+class StateDirectory:
+    """A locked state directory; one crawl at a time."""
+
+    __slots__ = ("_lock_fd", "path")
+
+    def __init__(self, path: Path, *, wait_s: float = _LOCK_WAIT_S) -> None:
+        """Create the directory when it is missing, and take its lock.
+
+        Raises:
+            StorageError: it cannot be created, or another crawl holds it after ``wait_s``.
+        """
+        self.path = path.absolute()
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            self._lock_fd = os.open(self.path / "LOCK", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise StorageError(f"{self.path}: {error.strerror}") from error
+        lock_file(self._lock_fd, self.path / "LOCK", wait_s=wait_s)
+
+    def close(self) -> None:
+        """Give the lock back."""
+        os.close(self._lock_fd)
+
+    @property
+    def exists(self) -> bool:
+        """Whether a crawl was begun here."""
+        return (self.path / "MANIFEST").exists() or any(self.path.glob("shard-*"))
+
+    def load(self) -> Manifest | None:
+        """The manifest, or None for a directory without a crawl.
+
+        Raises:
+            FormatError: it is damaged, or of a newer version.
+        """
+        path = self.path / "MANIFEST"
+        if not path.exists():
+            if self.exists:
+                raise FormatError(f"{path}: missing, though the state has shards; restore it")
+            return None
+        return parse_manifest(path.read_bytes(), path)
+
+    def save(self, manifest: Manifest) -> None:
+        """Replace the manifest."""
+        manifest = replace(manifest, boot_id=boot_id())
+        body = json.dumps(asdict(manifest), indent=1).encode()
+        write_whole(self.path / "MANIFEST", body + b"\n%08x\n" % zlib.crc32(body))
+
+    def shard(self, index: int) -> Path:
+        """Directory of a shard."""
+        return self.path / f"shard-{index:02d}"
+
+
+def parse_manifest(data: bytes, path: Path) -> Manifest:
+    """Read the bytes of a MANIFEST.
+
+    Raises:
+        FormatError: they are damaged, or of a newer version.
+    """
+    body, _, tail = data.rstrip(b"\n").rpartition(b"\n")
+    if tail != b"%08x" % zlib.crc32(body):
+        raise FormatError(f"{path}: damaged; restore it from a copy, or start afresh with --scratch")
+    fields = json.loads(body)
+    if fields["version"] > VERSION:
+        raise FormatError(f"{path}: written by a newer larbinpy (version {fields['version']})")
+    return Manifest(**fields)
+
+
+def check_manifest(manifest: Manifest, *, fetch_processes: int, seen_set: str, url_mode: str) -> None:
+    """Refuse a configuration that does not fit the state.
+
+    Args:
+        fetch_processes: 0 = whatever the state has.
+
+    Raises:
+        ConfigError: it asks for something that is part of the state.
+    """
+    if fetch_processes not in (0, manifest.fetch_processes):
+        raise ConfigError(
+            f"fetchProcesses: the state has {manifest.fetch_processes} shards, not {fetch_processes};"
+            f" leave the key out, or change the state by: larbinpy state DIR --reshard {fetch_processes}"
+        )
+    if url_mode != manifest.url_mode:
+        raise ConfigError(f"urlMode: the state was begun with {manifest.url_mode}")
+    if seen_set != manifest.seen_set and seen_set == "bits":
+        raise ConfigError(
+            "seenSet: a state cannot change to bits, whose bits are made from the URLs themselves"
+        )
+
+
+def lock_file(fd: int, path: Path, *, wait_s: float = _LOCK_WAIT_S) -> None:
+    """Take an exclusive flock, waiting for a crawl that is just ending.
+
+    Raises:
+        StorageError: somebody holds it after ``wait_s``; the text names the process.
+    """
+    deadline = time.monotonic() + wait_s
+    while True:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                holder = os.pread(fd, 64, 0).decode("ascii", "replace").strip() or "unknown"
+                raise StorageError(f"{path}: in use by another crawl (process {holder})") from None
+            time.sleep(0.05)
+        else:
+            os.ftruncate(fd, 0)
+            os.pwrite(fd, b"%d\n" % os.getpid(), 0)
+            return
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Replace a file by write, fdatasync, rename and fsync of its directory.
+
+    Raises:
+        StorageError: the disk refused; the old file is as it was.
+    """
+    temporary = path.with_name(path.name + ".tmp")
+    try:
+        with temporary.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fdatasync(file.fileno())
+        temporary.rename(path)
+        directory = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(directory)
+        finally:
+            os.close(directory)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise StorageError(f"{path}: {error.strerror}") from error
+
+
+def scratch(path: Path) -> list[Path]:
+    """Delete the files of a state, and nothing else; returns what was deleted.
+
+    Raises:
+        ConfigError: the directory holds something, and it is not a state.
+        StorageError: another crawl uses it.
+    """
+    if not path.exists() or not any(path.iterdir()):
+        return []
+    if not (path / "MANIFEST").exists() and not any(path.glob("shard-*")):
+        raise ConfigError(f"--scratch: {path} is not a larbinpy state; nothing was deleted")
+    directory = StateDirectory(path)
+    try:
+        return _delete_state(directory.path)
+    finally:
+        directory.close()
+
+
+def _delete_state(path: Path) -> list[Path]:
+    deleted = []
+    for pattern in _DIRECTORIES:
+        for found in sorted(path.glob(pattern)):
+            shutil.rmtree(found)
+            deleted.append(found)
+    for name in _FILES:
+        found = path / name
+        if found.exists() and name != "LOCK":
+            found.unlink()
+            deleted.append(found)
+    return deleted

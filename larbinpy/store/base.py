@@ -1,0 +1,40 @@
+"""The edge between the parser and its outputs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from larbinpy.records import Page
+
+
+class Store(Protocol):
+    """Where pages go."""
+
+    def put(self, page: Page, body: bytes, mime: bytes) -> None:
+        """Store a page.
+
+        Args:
+            body: decoded, as the server meant it.
+            mime: type and subtype in lower case, ``b""`` when the server named none.
+
+        Raises:
+            StorageError: the disk refused; the page is not stored.
+        """
+        ...
+
+    def close(self) -> None:
+        """Finish what is open."""
+        ...
+
+
+class Nothing:
+    """larbin's ``outputMode 0``: pages are read for their links only."""
+
+    __slots__ = ()
+
+    def put(self, page: Page, body: bytes, mime: bytes) -> None:
+        """See ``Store``."""
+
+    def close(self) -> None:
+        """See ``Store``."""

@@ -1,0 +1,334 @@
+"""The supervisor: starts the processes, joins them, watches them, ends them.
+
+It imports nothing outside the standard library, touches no page and no URL, and is the only process
+that starts others.  Its loop: hear the children, mend what died, see whether the crawl has ended or
+met a limit, report.  A stop is always the same path: shards drain and close, then the parsers.
+"""
+
+from __future__ import annotations
+
+import logging
+import select
+import signal
+import socket
+import sys
+from collections import deque
+from typing import TYPE_CHECKING, Any, Final
+
+from larbinpy import ending, report, state
+from larbinpy.clock import SystemClock
+from larbinpy.crew import Crew
+from larbinpy.entries import decode_control
+from larbinpy.errors import FormatError, LarbinError
+from larbinpy.observer import Observer
+from larbinpy.shared import CrawlMemory
+
+if TYPE_CHECKING:
+    from larbinpy.children import Child
+    from larbinpy.clock import Clock
+    from larbinpy.config import Config
+    from larbinpy.state import Manifest, StateDirectory
+
+log = logging.getLogger(__name__)
+
+TICK_S: Final = 0.05
+DEATHS: Final = 3
+DEATHS_WITHIN_S: Final = 60.0
+CLOSING_S: Final = 10.0
+"""How long a child may take to close what it has open, beyond ``drainTime``."""
+
+
+class Supervisor:
+    """One run of a crawl.
+
+    Its state is where it stands: running (``_exit`` is None), or stopping, shards first.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        directory: StateDirectory,
+        manifest: Manifest,
+        *,
+        clock: Clock | None = None,
+    ) -> None:
+        self._config = config
+        self._directory = directory
+        self._clock = clock or SystemClock()
+        self._memory = CrawlMemory.create(manifest.fetch_processes, config.parse_processes)
+        self._crew = Crew(
+            shards=manifest.fetch_processes,
+            parsers=config.parse_processes,
+            start={
+                "config": config.to_json(),
+                "uuid": manifest.uuid,
+                "shards": manifest.fetch_processes,
+                "parsers": config.parse_processes,
+            },
+            descriptors=(self._memory.fd,),
+        )
+        self._observer = Observer(config, directory.path, self._memory, self._clock)
+        self._limits = ending.Limits(
+            pages=config.limit_page, bytes=config.limit_size_bytes, seconds=config.limit_time_s
+        )
+        self._ready: set[int] = set()
+        self._are_seeds_open = True
+        self._exit: str | None = None
+        self._signals = 0
+        self._deaths: deque[int] = deque(maxlen=DEATHS)
+
+    def run(self) -> int:
+        """Crawl until an ending; returns the exit code."""
+        with _Signals(self._on_signal) as signals:
+            try:
+                self._crew.start_all()
+                while self._exit is None:
+                    self._turn(signals)
+                self._stop(signals)
+            except LarbinError as error:
+                self._end(ending.FAULT, str(error))
+            finally:
+                self._crew.kill()
+        self._observer.finish(self._exit or ending.FAULT)
+        return ending.EXIT_CODES[self._exit or ending.FAULT]
+
+    def _turn(self, signals: _Signals) -> None:
+        """One round: hear, mend, look, show."""
+        self._hear(signals)
+        self._mend()
+        self._look()
+        self._observer.show(self._crew)
+
+    # --- hearing ---------------------------------------------------------------------------
+
+    def _hear(self, signals: _Signals) -> None:
+        """Wait a moment for the children, and take their messages."""
+        poll = select.poll()
+        poll.register(signals, select.POLLIN)
+        for child in self._crew:
+            if not child.channel.is_closed:
+                poll.register(child.channel, select.POLLIN)
+        poll.poll(TICK_S * 1000)
+        for child in self._crew:
+            self._take(child)
+
+    def _take(self, child: Child) -> None:
+        try:
+            frames = child.channel.receive()
+        except FormatError:
+            child.kill()
+            return
+        for frame in frames:
+            message = decode_control(frame.payload)
+            self._VERBS[message["verb"]](self, child, message)
+        child.channel.flush()
+
+    def _on_ready(self, child: Child, message: dict[str, Any]) -> None:
+        if child.role != "shard":
+            return
+        is_first = self._observer.shard_ready(child.index, message)
+        self._ready.add(child.index)
+        if is_first and len(self._ready) == self._crew.shards:
+            self._begin()
+
+    def _begin(self) -> None:
+        """All shards are up for the first time: set the tickets, then read the seeds."""
+        totals = self._observer.begin()
+        if self._limits.pages:
+            left = max(0, self._limits.pages - totals.counters["success"])
+            self._memory.set_tickets(left)
+        reading = self._reading()
+        limit = self._limits.met(reading)
+        if limit:
+            key = ending.LIMIT_KEYS[limit]
+            self._observer.say(f"{key}: the crawl has reached this limit before")
+            self._exit = limit
+            return
+        self._crew.tell("shard", "resume")
+        self._crew.start_seeder()
+
+    def _on_fault(self, child: Child, message: dict[str, Any]) -> None:
+        self._end(ending.FAULT, f"{child.name}: {message['text']}")
+
+    def _on_sites(self, child: Child, _message: dict[str, Any]) -> None:
+        """The seeder has written the start hosts: parsers read them before the first page."""
+        self._crew.tell("parser", "sites")
+        child.tell("go")
+
+    def _on_seeds(self, child: Child, message: dict[str, Any]) -> None:
+        self._are_seeds_open = False
+        self._observer.seeds(message)
+
+    def _on_notice(self, _child: Child, message: dict[str, Any]) -> None:
+        self._observer.say(message["text"])
+
+    def _on_ended(self, child: Child, _message: dict[str, Any]) -> None:
+        """An orderly end; the exit code follows."""
+
+    _VERBS: Final = {
+        "ready": _on_ready,
+        "fault": _on_fault,
+        "sites": _on_sites,
+        "seeds": _on_seeds,
+        "notice": _on_notice,
+        "ended": _on_ended,
+    }
+
+    # --- mending ---------------------------------------------------------------------------
+
+    def _mend(self) -> None:
+        """Replace children that died."""
+        for child in self._crew:
+            code = child.exit_code()
+            if code is None:
+                continue
+            self._take(child)
+            if self._exit is not None:
+                return
+            if child.role == "seeder":
+                self._seeder_ended(child, code)
+            else:
+                self._replace(child, code)
+
+    def _seeder_ended(self, child: Child, code: int) -> None:
+        self._crew.remove(child)
+        if code or self._are_seeds_open:
+            self._end(ending.FAULT, f"the seeder ended with {code}")
+
+    def _replace(self, child: Child, code: int) -> None:
+        self._observer.say(f"{child.name} ended with {code}; starting it again")
+        if child.role == "shard":
+            self._ready.discard(child.index)
+            self._memory.return_tickets(child.index)
+            self._deaths.append(self._clock.now_ns())
+        else:
+            self._blame(child)
+        if len(self._deaths) == DEATHS and self._deaths[-1] - self._deaths[0] < DEATHS_WITHIN_S * 1e9:
+            self._end(ending.FAULT, f"{child.name} died for the {DEATHS}rd time within a minute")
+            return
+        self._crew.replace(child)
+
+    def _blame(self, parser: Child) -> None:
+        """Tell a page's shard that a parser died with this page in hand."""
+        page_id = self._memory.blamed(parser.index)
+        if page_id:
+            for shard in self._crew.of("shard"):
+                if shard.index == page_id >> 56:
+                    shard.tell("blame", id=page_id)
+
+    # --- looking ---------------------------------------------------------------------------
+
+    def _reading(self) -> ending.Reading:
+        done = sum(self._memory.done(index) for index in range(self._crew.shards))
+        accepted = sum(self._memory.accepted(index) for index in range(self._crew.shards))
+        totals = self._observer.totals()
+        return ending.Reading(
+            done=done,
+            accepted=accepted,
+            success=totals.counters["success"],
+            bytes_read=totals.counters["bytes_read"],
+            seconds=self._observer.seconds(),
+            is_open=self._are_seeds_open or len(self._ready) < self._crew.shards,
+        )
+
+    def _look(self) -> None:
+        if self._exit is None and len(self._ready) == self._crew.shards:
+            self._exit = ending.verdict(self._reading(), self._limits)
+
+    def _end(self, exit_name: str, error: str) -> None:
+        self._exit = exit_name
+        self._observer.fault(error)
+
+    # --- stopping --------------------------------------------------------------------------
+
+    def _on_signal(self) -> None:
+        """SIGINT or SIGTERM: the first one ends the crawl, the second one cuts its connections."""
+        self._signals += 1
+        if self._exit is None:
+            self._exit = ending.INTERRUPTED
+            self._observer.say("stopping: waiting for what is in flight (again: at once)")
+        elif self._signals > 1:
+            self._crew.tell("shard", "stop", drain_s=0.0)
+
+    def _stop(self, signals: _Signals) -> None:
+        """Shards drain and close, then the parsers, for shards need them to the end."""
+        drain_s = self._config.drain_time_s
+        for child in self._crew.of("seeder"):
+            child.kill()
+            self._crew.remove(child)
+        for role in ("shard", "parser"):
+            self._crew.tell(role, "stop", drain_s=drain_s)
+            self._await_end(signals, role, self._observer.seconds() + drain_s + CLOSING_S)
+        is_clean = self._exit != ending.FAULT
+        self._directory.save(self._directory.load_or_fail().with_clean(is_clean))
+
+    def _await_end(self, signals: _Signals, role: str, deadline_s: float) -> None:
+        while self._crew.of(role) and self._observer.seconds() < deadline_s:
+            self._hear(signals)
+            self._observer.show(self._crew)
+            for child in self._crew:
+                code = child.exit_code()
+                if code is None:
+                    continue
+                self._observer.remember(child)
+                self._crew.remove(child)
+                if code and self._exit != ending.FAULT:
+                    self._end(ending.FAULT, f"{child.name} ended with {code} while stopping")
+        if self._crew.of(role):
+            self._end(ending.FAULT, f"{role}s did not end in time")
+
+
+class _Signals:
+    """Hears SIGINT and SIGTERM inside ``select``: their arrival makes a socket readable."""
+
+    def __init__(self, heard: Any) -> None:
+        self._heard = heard
+        self._reader, self._writer = socket.socketpair()
+        self._writer.setblocking(False)
+        self._reader.setblocking(False)
+        self._before: list[Any] = []
+
+    def fileno(self) -> int:
+        return self._reader.fileno()
+
+    def __enter__(self) -> _Signals:
+        self._wakeup = signal.set_wakeup_fd(self._writer.fileno())
+        for number in (signal.SIGINT, signal.SIGTERM):
+            self._before.append((number, signal.signal(number, self._on_signal)))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before:
+            signal.signal(number, handler)
+        signal.set_wakeup_fd(self._wakeup)
+        self._reader.close()
+        self._writer.close()
+
+    def _on_signal(self, _number: int, _frame: object) -> None:
+        try:
+            self._reader.recv(64)
+        except BlockingIOError:
+            pass
+        self._heard()
+
+
+def crawl(config: Config, *, scratch: bool = False, reload: bool = False, command: str = "") -> int:
+    """Run a crawl to its end; returns the exit code (``ending.EXIT_CODES``).
+
+    Args:
+        scratch: delete an existing state first.
+        reload: an existing state is required.
+        command: what the user typed, for the report.
+
+    Raises:
+        LarbinError: it could not begin.
+    """
+    if scratch:
+        for path in state.scratch(config.state_dir):
+            print(f"deleted {path}", file=sys.stderr)
+    directory = state.StateDirectory(config.state_dir)
+    try:
+        manifest = state.begin(directory, config, reload=reload)
+        return Supervisor(config, directory, manifest).run()
+    finally:
+        directory.close()
