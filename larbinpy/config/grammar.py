@@ -6,7 +6,7 @@
 
 Blanks and line ends separate tokens, ``#`` starts a comment up to the end of the line unless it
 stands in quotes, keywords (``end``, ``yes`` and ``no`` too) ignore case, and a quoted string is
-never a keyword.
+never the ``end`` of a list.
 A word that is a keyword and the first of its line does not become a value: what is missing before
 it is reported there instead of far behind.
 """
@@ -99,7 +99,7 @@ class Reader:
         """Yield the statements in order; a ``ConfigError`` names file and line."""
         while (token := self._next) is not None:
             self._advance()
-            key = None if token.is_quoted else find_key(token.text)
+            key = find_key(token.text)
             if key is None:
                 raise ConfigError(
                     f"{self._name}:{token.line}: {token.text}: {unknown_key(token.text)}"
