@@ -59,7 +59,8 @@ debug: $(VENV)/dev.stamp
 	cp -r setup.py pyproject.toml README.md LICENSE larbin.conf ext larbinpy tests build/debug
 	find build/debug -name '*.so' -delete
 	cd build/debug && EXT_DEBUG=1 $(abspath $(BIN))/python setup.py -q build_ext --inplace
-	cd build/debug && $(abspath $(BIN))/python -m pytest tests/native
+	cd build/debug && LARBINPY_SHARED=$${LARBINPY_SHARED:-$(abspath ../shared)} \
+		$(abspath $(BIN))/python -m pytest tests/native
 
 dist: $(VENV)/dev.stamp
 	$(BIN)/python -m build --no-isolation
