@@ -1,0 +1,86 @@
+# The one command for each thing one does with a checkout.
+#
+#   make crawl        set up, build, and crawl a synthetic web on this machine
+#   make test         set up, build, and run the tests
+#   make check        all that must pass before a merge, with the seconds of each step
+#   make slow         the tests that take over two seconds
+#   make debug        the kernels' tests with bounds checks, in a copy of the tree
+#   make conformance  the published corpora (they lie beside the checkout)
+#   make bench        measure, and print the table
+#   make dist         wheel and source package, in dist/
+#   make clean        remove what was built
+#
+# PYTHON=python3.12 chooses the interpreter; VENV=DIR another environment.
+
+SHELL = /bin/bash
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+NATIVE = build/native.stamp
+SOURCES = $(wildcard ext/*.pyx ext/*.pxd ext/*.h) setup.py
+
+# $(call step,NAME,COMMAND): run a command, print its seconds, fail when it fails.
+define step
+	@echo "== $(1)"; start=$$(date +%s%N); $(2); code=$$?; \
+	printf -- '-- %s: %.1f s%s\n' '$(1)' "$$(( ($$(date +%s%N) - start) / 100000000 ))e-1" \
+		"$$([ $$code = 0 ] || echo ', FAILED')"; exit $$code
+endef
+
+.PHONY: crawl test check slow debug conformance bench dist clean
+
+crawl: $(NATIVE)
+	$(BIN)/larbinpy demo
+
+test: $(VENV)/dev.stamp $(NATIVE)
+	$(BIN)/python -m pytest
+
+check: $(VENV)/dev.stamp $(NATIVE)
+	$(call step,format,$(BIN)/ruff format --check .)
+	$(call step,ruff,$(BIN)/ruff check .)
+	$(call step,cython-lint,$(BIN)/cython-lint ext)
+	$(call step,mypy,$(BIN)/mypy)
+	$(call step,import contract,$(BIN)/lint-imports)
+	$(call step,stubtest,$(BIN)/python -m mypy.stubtest larbinpy._native --ignore-disjoint-bases --allowlist tests/stubtest.allow --ignore-unused-allowlist)
+	$(call step,tests,$(BIN)/python -m pytest)
+
+slow: $(VENV)/dev.stamp $(NATIVE)
+	$(BIN)/python -m pytest -m slow
+
+conformance: $(VENV)/dev.stamp $(NATIVE)
+	$(BIN)/python -m pytest tests/conformance
+
+bench: $(VENV)/bench.stamp $(NATIVE)
+	$(BIN)/larbinpy bench kernels
+	$(BIN)/larbinpy bench web
+
+# Cython's C differs with the checks, so a debug build must not share build/ with the other.
+debug: $(VENV)/dev.stamp
+	rm -rf build/debug && mkdir -p build/debug
+	cp -r setup.py pyproject.toml README.md LICENSE larbin.conf ext larbinpy tests build/debug
+	find build/debug -name '*.so' -delete
+	cd build/debug && EXT_DEBUG=1 $(abspath $(BIN))/python setup.py -q build_ext --inplace
+	cd build/debug && LARBINPY_SHARED=$${LARBINPY_SHARED:-$(abspath ../shared)} \
+		$(abspath $(BIN))/python -m pytest tests/native
+
+dist: $(VENV)/dev.stamp
+	$(BIN)/python -m build --no-isolation
+
+clean:
+	rm -rf build dist *.egg-info .venv
+	find larbinpy -name '*.so' -delete
+	find . -name __pycache__ -prune -exec rm -rf {} +
+
+# The checkout itself is installed (editable), so the commands and the tests use it.
+$(VENV)/run.stamp: pyproject.toml setup.py
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -q --upgrade pip 'setuptools>=77' 'Cython>=3.1'
+	$(BIN)/python -m pip install -q --no-build-isolation -e .
+	touch $@
+
+$(VENV)/dev.stamp $(VENV)/bench.stamp: $(VENV)/%.stamp: $(VENV)/run.stamp
+	$(BIN)/python -m pip install -q --no-build-isolation -e '.[$*]'
+	touch $@
+
+$(NATIVE): $(SOURCES) $(VENV)/run.stamp
+	$(BIN)/python setup.py -q build_ext --inplace
+	mkdir -p $(@D) && touch $@
