@@ -794,11 +794,11 @@ cdef class HostTable:
             count += 1
         return count
 
-    cdef size_t _take(self, uint64_t now_ns, handed *out, size_t limit) noexcept nogil:
+    cdef size_t _take(self, uint64_t now_ns, handed *out, size_t room, size_t half) noexcept nogil:
         """Half for due hosts, then failed ones, then again due hosts: neither starves the other."""
-        cdef size_t count = self._take_due(now_ns, out, limit - limit // 2)
-        count += self._take_failed(now_ns, out + count, limit - count)
-        return count + self._take_due(now_ns, out + count, limit - count)
+        cdef size_t count = self._take_due(now_ns, out, half)
+        count += self._take_failed(now_ns, out + count, room - count)
+        return count + self._take_due(now_ns, out + count, room - count)
 
     def acquire(self, now_ns: int, limit: int):
         """Take up to ``limit`` URLs whose turn it is.
@@ -813,7 +813,8 @@ cdef class HostTable:
         Cost: O(log hosts of the address + log addresses) each; without the GIL.
         """
         cdef uint64_t now = now_ns
-        cdef size_t room = min(max(limit, 0), self._waiting), count, i
+        cdef size_t wanted = max(limit, 0), count, i
+        cdef size_t room = min(wanted, self._waiting), half = min(wanted - wanted // 2, room)
         cdef handed *out
         cdef list taken = []
         if not room:
@@ -823,7 +824,7 @@ cdef class HostTable:
             raise MemoryError
         try:
             with nogil:
-                count = self._take(now, out, room)
+                count = self._take(now, out, room, half)
             for i in range(count):
                 taken.append((out[i].host, out[i].position, out[i].code))
         finally:

@@ -226,7 +226,6 @@ class HostTable:
 
     def acquire(self, now_ns: int, limit: int) -> list[tuple[int, int, int]]:
         taken: list[tuple[int, int, int]] = []
-        limit = min(limit, self.waiting)
         turns = (
             (self._take_due, limit - limit // 2),
             (self._take_failed, limit),
