@@ -1,0 +1,206 @@
+"""The memory that supervisor, shards and parsers of one crawl share: its layout, by names.
+
+One anonymous file, made by the supervisor and mapped by every process.
+Nothing in it is locked; see ``ext/shared.pyx``.  It does not outlive the crawl and is no file format.
+
+    header   MAGIC, number of shards, number of parsers, bytes
+    globals  one word each, see ``Global``
+    shards   a ``ShardMemory`` each
+    parsers  a ``ParserMemory`` each
+    ips      the table of next allowed times
+
+Each part begins on a cache line of its own, so that processes do not slow each other down.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+from enum import IntEnum
+from typing import Final
+
+from larbinpy._native.shared import SLOT_BYTES, IpTable, SeqBlock, Words, create
+from larbinpy.errors import FormatError
+
+MAGIC: Final = 0x6D656D2D72626C31
+WORD_BYTES: Final = 8
+LINE_WORDS: Final = 8
+"""Words of a cache line."""
+COUNTER_WORDS: Final = 256
+IP_SLOTS: Final = 65536
+
+
+class Global(IntEnum):
+    """Words of the whole crawl."""
+
+    TICKETS = 0
+    """Pages that may still succeed, over all shards; a shard takes some in advance."""
+    STOP = 1
+    """Not 0: no new requests."""
+    OPEN_SOURCES = 2
+    """Who may still bring URLs: seeds being read, the input port, the inbox, a shard that is down."""
+    BYTES = 3
+    """Bytes read, over all shards."""
+
+
+class ShardWord(IntEnum):
+    """Words of one shard; only this shard writes them."""
+
+    DONE = 0
+    ACCEPTED = 1
+    IN_FLIGHT = 2
+    TICKETS_HELD = 3
+
+
+class ParserWord(IntEnum):
+    """Words of one parser; only this parser writes them, but for the blame that others clear."""
+
+    PAGE_ID = 0
+    BEGAN_NS = 1
+    """When the parsing of that page began (monotonic); 0 = no page is being parsed."""
+    PAGES = 2
+    CPU_NS = 3
+
+
+def _lines(words: int) -> int:
+    """Words of whole cache lines that hold ``words``."""
+    return -(-words // LINE_WORDS) * LINE_WORDS
+
+
+HEADER_WORDS: Final = LINE_WORDS
+GLOBAL_WORDS: Final = _lines(len(Global))
+SHARD_WORDS: Final = LINE_WORDS + _lines(COUNTER_WORDS + 1)
+PARSER_WORDS: Final = LINE_WORDS
+
+
+class ShardMemory:
+    """What one shard shows: ``words`` (see ``ShardWord``) and its counters as of one moment."""
+
+    __slots__ = ("counters", "words")
+
+    def __init__(self, memory: mmap.mmap, offset: int) -> None:
+        self.words = Words(memory, offset, len(ShardWord))
+        self.counters = SeqBlock(memory, offset + LINE_WORDS * WORD_BYTES, COUNTER_WORDS)
+
+
+class ParserMemory:
+    """What one parser shows: ``words`` (see ``ParserWord``) and the page it is to blame for."""
+
+    __slots__ = ("words",)
+
+    def __init__(self, memory: mmap.mmap, offset: int) -> None:
+        self.words = Words(memory, offset, len(ParserWord))
+
+    def begin(self, page_id: int, now_ns: int) -> None:
+        """Note that the parsing of a page begins; ``now_ns`` is not 0."""
+        self.words.store(ParserWord.PAGE_ID, page_id)
+        self.words.store(ParserWord.BEGAN_NS, now_ns)
+
+    def end(self) -> None:
+        """Note that no page is being parsed."""
+        self.words.store(ParserWord.BEGAN_NS, 0)
+
+    def blamed(self) -> tuple[int, int] | None:
+        """Return id and begin of the page being parsed, ``None`` if there is none.
+
+        Exact for a parser that is dead; of a living one the id belongs to the begin.
+        """
+        while began_ns := self.words.load(ParserWord.BEGAN_NS):
+            page_id = self.words.load(ParserWord.PAGE_ID)
+            if self.words.load(ParserWord.BEGAN_NS) == began_ns:
+                return page_id, began_ns
+        return None
+
+
+class CrawlMemory:
+    """The shared memory of a crawl of ``shards`` shards and ``parsers`` parsers.
+
+    ``fd`` is the descriptor to pass on; ``globals`` the words of ``Global``; ``shard`` and
+    ``parser`` one entry per process; ``ips`` the table for ``HostTable(ip_table=...)``.
+
+    Process/thread: any; each word says who may write it.
+    """
+
+    __slots__ = ("fd", "globals", "ips", "parser", "shard")
+
+    def __init__(self, fd: int, memory: mmap.mmap, shards: int, parsers: int) -> None:
+        """Private: use ``create`` or ``attach``."""
+        at = HEADER_WORDS
+        self.fd = fd
+        self.globals = Words(memory, at * WORD_BYTES, len(Global))
+        at += GLOBAL_WORDS
+        self.shard = [
+            ShardMemory(memory, (at + i * SHARD_WORDS) * WORD_BYTES) for i in range(shards)
+        ]
+        at += shards * SHARD_WORDS
+        self.parser = [
+            ParserMemory(memory, (at + i * PARSER_WORDS) * WORD_BYTES) for i in range(parsers)
+        ]
+        at += parsers * PARSER_WORDS
+        self.ips = IpTable(memory, at * WORD_BYTES, IP_SLOTS)
+
+    @classmethod
+    def create(cls, shards: int, parsers: int) -> CrawlMemory:
+        """Make the memory, all zeros; the descriptor belongs to the caller."""
+        size = _bytes(shards, parsers)
+        fd = create(size)
+        memory = mmap.mmap(fd, size)
+        header = Words(memory, 0, HEADER_WORDS)
+        for i, value in enumerate(_header(shards, parsers)):
+            header.store(i, value)
+        return cls(fd, memory, shards, parsers)
+
+    @classmethod
+    def attach(cls, fd: int, shards: int, parsers: int) -> CrawlMemory:
+        """Map memory that another process made.
+
+        Raises:
+            FormatError: it was made for other numbers, or is something else.
+        """
+        size = _bytes(shards, parsers)
+        if os.fstat(fd).st_size == size:
+            memory = mmap.mmap(fd, size)
+            expected = _header(shards, parsers)
+            if Words(memory, 0, len(expected)).snapshot() == expected:
+                return cls(fd, memory, shards, parsers)
+        raise FormatError(
+            f"descriptor {fd} is not the memory of {shards} shards, {parsers} parsers"
+        )
+
+    def take_tickets(self, shard: int, n: int) -> bool:
+        """Move ``n`` tickets to a shard, all or none; only that shard may call this.
+
+        A kill in the middle loses tickets and never makes any: the limit is not passed.
+        """
+        if not self.globals.take(Global.TICKETS, n):
+            return False
+        self.shard[shard].words.add(ShardWord.TICKETS_HELD, n)
+        return True
+
+    def use_tickets(self, shard: int, n: int) -> None:
+        """Note that ``n`` of a shard's tickets became successes."""
+        self.shard[shard].words.add(ShardWord.TICKETS_HELD, -n)
+
+    def return_tickets(self, shard: int, n: int) -> None:
+        """Give back ``n`` tickets that a shard holds and will not use."""
+        self.shard[shard].words.add(ShardWord.TICKETS_HELD, -n)
+        self.globals.add(Global.TICKETS, n)
+
+    def outstanding(self) -> int:
+        """Return how many URLs were accepted and not done; 0 proves that there were none.
+
+        All ``DONE`` are read before any ``ACCEPTED``; both only grow and children are accepted
+        before their parent is done.  So equal sums mean that nothing was outstanding in between.
+        Open sources and shards that are down are for the caller to rule out.
+        """
+        done = sum([shard.words.load(ShardWord.DONE) for shard in self.shard])
+        return sum([shard.words.load(ShardWord.ACCEPTED) for shard in self.shard]) - done
+
+
+def _bytes(shards: int, parsers: int) -> int:
+    words = HEADER_WORDS + GLOBAL_WORDS + shards * SHARD_WORDS + parsers * PARSER_WORDS
+    return words * WORD_BYTES + IP_SLOTS * SLOT_BYTES
+
+
+def _header(shards: int, parsers: int) -> list[int]:
+    return [MAGIC, shards, parsers, _bytes(shards, parsers)]
