@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 from typing import Final
+from unicodedata import normalize
 
 _CODECS: Final = {
     "big5": "cp950",
@@ -33,12 +34,22 @@ _CODECS: Final = {
 # Half of the web's Japanese converters write the fullwidth forms where the codecs want the others.
 _JAPANESE: Final = str.maketrans("\uff0d\uff5e\u2225\uffe0\uffe1\uffe2", "\u2212\u301c\u2016¢£¬")
 
+# ISO-2022-JP has no halfwidth katakana.
+_HALFWIDTH: Final = {code: normalize("NFKC", chr(code)) for code in range(0xFF61, 0xFF9E)} | {
+    0xFF9E: "\u309b",
+    0xFF9F: "\u309c",
+}
+
 # What the standard's encoders do otherwise than the codecs.
 _TRANSLATIONS: Final[dict[str, dict[int, int | str]]] = {
     "euc-jp": {**_JAPANESE, 0xA5: "\\", 0x203E: "~"},
     "gb18030": {0xE5E5: "%26%2358853%3B"},
     "gbk": {0x20AC: "%80"},
-    "iso-2022-jp": {**_JAPANESE, **dict.fromkeys((0x0E, 0x0F, 0x1B), "%26%2365533%3B")},
+    "iso-2022-jp": {
+        **_JAPANESE,
+        **_HALFWIDTH,
+        **dict.fromkeys((0x0E, 0x0F, 0x1B), "%26%2365533%3B"),
+    },
     "shift_jis": {0x2212: "\uff0d", 0xA5: "\\", 0x203E: "~"},
 }
 

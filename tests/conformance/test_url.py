@@ -124,7 +124,7 @@ def test_percent_encoding_in_the_encoding_of_the_document() -> None:
     ]
     found = [(text, encoding, resolved_query(text, encoding)) for text, encoding, _ in expected]
     assert expected == found
-    assert 14 == len(found)
+    assert 16 == len(found)
 
 
 def test_vectors_of_the_real_larbin() -> None:
