@@ -7,6 +7,7 @@ import struct
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
@@ -14,6 +15,9 @@ from hypothesis import strategies as st
 
 from larbinpy._native.seenset import SeenSet
 from tests.reference import seenset as plain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 fingerprints = st.lists(
     st.one_of(st.integers(0, 20), st.integers(0, 2**64 - 1), st.sampled_from([0, 2**64 - 1])),
@@ -72,9 +76,8 @@ def test_equals_reference(batches: list[list[int]]) -> None:
         pytest.param(lambda i: i * 0x9E3779B97F4A7C15 % 2**64, id="multiples"),
     ],
 )
-def test_patterns_do_not_cluster(make: object) -> None:
+def test_patterns_do_not_cluster(make: Callable[[int], int]) -> None:
     """Fingerprints that share their bits are told apart, in the memory of random ones."""
-    assert callable(make)
     values = [make(i) for i in range(60_000)]
     seen = SeenSet()
     assert seen.add_many(pack(values)) == bytes([1]) * len(values)

@@ -38,9 +38,8 @@ def _round(v: list[int]) -> None:
 
 def siphash13(key: bytes, data: bytes) -> int:
     k0, k1 = struct.unpack("<QQ", key)
-    v = [k0 ^ 0x736F6D6570736575, k1 ^ 0x646F72616E646F6D]
+    v: list[int] = [k0 ^ 0x736F6D6570736575, k1 ^ 0x646F72616E646F6D]
     v += [k0 ^ 0x6C7967656E657261, k1 ^ 0x7465646279746573]
-    word: int
     padded = data + bytes(7 - len(data) % 8) + bytes([len(data) & 0xFF])
     for (word,) in struct.iter_unpack("<Q", padded):
         v[3] ^= word
