@@ -1,0 +1,9 @@
+from typing import final
+
+from typing_extensions import Buffer
+
+@final
+class PageTable:
+    def __new__(cls, buffer: Buffer, bits_per_page: int = 4) -> PageTable: ...
+    def add(self, digest: bytes) -> bool: ...
+    def add_code(self, code: int) -> bool: ...

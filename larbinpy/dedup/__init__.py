@@ -1,0 +1,9 @@
+"""What was seen before: URLs, in each shard, and pages, over all parsers.
+
+In: batches of links with their fingerprints (``seen``); digests of pages (``content``).
+Out: for each whether it is new.
+Remembers: all of it, for the whole crawl. The durable copies are not here: fingerprints lie in the
+log and its seen files, and are loaded from there at the start.
+Invariant: what was added is never again new; ``exact`` never takes a new URL for a seen one.
+Process: ``seen`` belongs to one shard alone; ``content`` is shared memory that all parsers write.
+"""

@@ -1,0 +1,71 @@
+"""Builds the link filter from plain settings; the rules themselves are compiled."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from larbinpy._native.linkfilter import LinkFilter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+
+def make_filter(
+    *,
+    key: bytes,
+    shards: int,
+    domain_of: Callable[[bytes], bytes],
+    cgi: bool = False,
+    external: bool = True,
+    depth_by_site: bool = False,
+    depth_in_site: int = 5,
+    images: bool = False,
+    forbidden: Iterable[str | bytes] = (),
+    priority: Iterable[str | bytes] = (),
+    domains: Iterable[str | bytes] = (),
+    sites: Iterable[str | bytes] | None = None,
+    links_per_page: int = 50_000,
+    reverse: bool = False,
+) -> LinkFilter:
+    """Make the filter of one parser; the defaults are larbin's.
+
+    Args:
+        key: the crawl's hash key, 16 bytes.
+        shards: number of shards, 1 to 256.
+        domain_of: the registered domain of a host.
+        cgi: follow URLs with ``?``, ``=`` or ``*`` (``getCGI``).
+        external: follow links to other hosts (not ``noExternalLinks``).
+        depth_by_site: a link to another host starts again with full depth (``depthBySite``).
+        depth_in_site: links that may follow a seed (``depthInSite``), at most 65,535.
+        images: follow images (``getImage``).
+        forbidden: suffixes of paths never followed (``forbiddenExtensions``).
+        priority: suffixes of paths served first (the extensions of ``specificSet``).
+        domains: suffixes one of which a host must have, none = any host (``limitToDomain``).
+        sites: hosts that may be asked, None = all (``lockSite``).
+        links_per_page: links of a page that are looked at (``linksPerPage``).
+        reverse: a page's last link comes first (depth-first order).
+
+    Raises:
+        ValueError: a setting is out of range, a suffix is empty or not ASCII.
+    """
+    return LinkFilter(
+        key=key,
+        shards=shards,
+        domain_of=domain_of,
+        cgi=cgi,
+        external=external,
+        depth_by_site=depth_by_site,
+        depth_in_site=depth_in_site,
+        images=images,
+        forbidden=_as_bytes(forbidden),
+        priority=_as_bytes(priority),
+        domains=_as_bytes(domains),
+        sites=None if sites is None else _as_bytes(sites),
+        links_per_page=links_per_page,
+        reverse=reverse,
+    )
+
+
+def _as_bytes(texts: Iterable[str | bytes]) -> list[bytes]:
+    """Configurations hold text, URLs are ASCII bytes."""
+    return [text.encode("ascii") if isinstance(text, str) else text for text in texts]

@@ -1,0 +1,230 @@
+"""The three kinds of seen sets behind one interface."""
+
+from __future__ import annotations
+
+import logging
+import struct
+from typing import TYPE_CHECKING
+
+import pytest
+
+from larbinpy.dedup.bloom import BloomFiles
+from larbinpy.dedup.seen import BitsSeen, BloomSeen, ExactSeen, SeenUrls
+from larbinpy.errors import StorageError
+from tests.reference.linkbuffers import Link
+from tests.reference.linkfilter import mix64
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+FORCE = 8
+BOOT = "0f1e2d3c"
+
+
+def entries(*names: int, flags: int = 0) -> tuple[bytes, bytes]:
+    """Links of numbered URLs, and their fingerprints."""
+    links = [
+        Link(b"http://a.org/%d" % name, mix64(name), host_start=7, host_len=5, flags=flags)
+        for name in names
+    ]
+    fingerprints = struct.pack(f"<{len(names)}Q", *map(mix64, names))
+    return b"".join(link.pack() for link in links), fingerprints
+
+
+def files(directory: Path, *, capacity: int = 1000, boot_id: str = BOOT) -> BloomFiles:
+    """Filters in this directory."""
+    return BloomFiles(directory, capacity=capacity, rate=0.001, boot_id=boot_id)
+
+
+@pytest.fixture(params=["exact", "bloom", "bits"])
+def seen(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SeenUrls]:
+    """An empty set of each kind."""
+    if request.param == "exact":
+        yield ExactSeen()
+    elif request.param == "bits":
+        yield BitsSeen()
+    else:
+        bloom = files(tmp_path)
+        yield BloomSeen(bloom)
+        bloom.close()
+
+
+def test_links_are_new_once(seen: SeenUrls) -> None:
+    """A batch is worked off in order, and what it added is known to the next one."""
+    assert seen.add_links(*entries(1, 2, 1)) == bytes([1, 1, 0])
+    seen.add_written(entries(1, 2)[1])
+    assert seen.add_links(*entries(2, 3)) == bytes([0, 1])
+    assert len(seen) == 3
+    assert seen.nbytes > 0
+
+
+def test_empty_batch(seen: SeenUrls) -> None:
+    """No links, no answers."""
+    assert seen.add_links(b"", b"") == b""
+
+
+def test_forced_links_are_queued_and_remembered(seen: SeenUrls) -> None:
+    """A link that is to be queued even if seen is, and counts as seen from then on."""
+    seen.add_links(*entries(1))
+    assert seen.add_links(*entries(1, 2, flags=FORCE)) == bytes([1, 1])
+    assert seen.add_links(*entries(1, 2)) == bytes([0, 0])
+
+
+def test_torn_links_are_refused(seen: SeenUrls) -> None:
+    """Records that do not fill their buffer raise."""
+    links, fingerprints = entries(1)
+    with pytest.raises(ValueError, match="do not fill"):
+        seen.add_links(links[:-1], fingerprints)
+
+
+@pytest.mark.parametrize("kind", ["exact", "bloom"])
+def test_loaded_fingerprints_are_known(kind: str, tmp_path: Path) -> None:
+    """What the seen files hold is not new; loading it twice is harmless."""
+    bloom = files(tmp_path)
+    seen: SeenUrls = ExactSeen() if kind == "exact" else BloomSeen(bloom)
+    for _ in range(2):
+        seen.load(entries(1, 2)[1])
+    assert seen.add_links(*entries(1, 2, 3)) == bytes([0, 0, 1])
+    assert len(seen) == 3
+    bloom.close()
+
+
+# --- bits ---------------------------------------------------------------------------------------
+
+
+def test_bits_are_larbins() -> None:
+    """The table is the ``hashtable.bin`` that larbin would have."""
+    seen = BitsSeen()
+    url = Link(b"http://www.example.org/", port=80, host_start=7, host_len=15)
+    seen.add_links(url.pack(), bytes(8))
+    raw = seen.to_bytes()
+    assert len(raw) == 8_000_000
+    assert raw[41501462 >> 3] == 1 << (41501462 & 7)
+    assert raw.count(0) == 7_999_999
+
+
+def test_bits_are_restored() -> None:
+    """A saved table answers as the old one; one of another size is refused."""
+    seen, copy = BitsSeen(), BitsSeen()
+    seen.add_links(*entries(1, 2))
+    copy.restore(seen.to_bytes())
+    assert copy.add_links(*entries(1, 2, 3)) == bytes([0, 0, 1])
+    with pytest.raises(ValueError, match="8000000 bytes"):
+        copy.restore(b"short")
+    assert len(copy) == 3
+
+
+def test_bits_load_no_fingerprints() -> None:
+    """A code cannot be made from a fingerprint."""
+    seen = BitsSeen()
+    seen.load(entries(1)[1])
+    assert len(seen) == 0
+
+
+# --- bloom --------------------------------------------------------------------------------------
+
+
+def reopened(tmp_path: Path, boot_id: str) -> tuple[bool, bytes]:
+    """Whether the filters are trusted after a restart, and what they say of URLs 1 to 3."""
+    bloom = files(tmp_path, boot_id=boot_id)
+    answer = BloomSeen(bloom).add_links(*entries(1, 2, 3))
+    bloom.close()
+    return bloom.is_trusted, answer
+
+
+def test_bits_are_set_after_write_only(tmp_path: Path) -> None:
+    """After a kill, a URL whose record was not written is new again."""
+    bloom = files(tmp_path)
+    bloom.trust()
+    seen = BloomSeen(bloom)
+    seen.add_links(*entries(1, 2))
+    seen.add_written(entries(1)[1])
+    bloom.close()
+    assert reopened(tmp_path, BOOT) == (True, bytes([0, 1, 1]))
+
+
+def test_another_boot_is_not_trusted(tmp_path: Path) -> None:
+    """After a crash of the machine the filters are empty and must be loaded."""
+    bloom = files(tmp_path)
+    bloom.trust()
+    BloomSeen(bloom).load(entries(1)[1])
+    bloom.close()
+    assert reopened(tmp_path, "another") == (False, bytes([1, 1, 1]))
+
+
+def test_half_loaded_filters_are_not_trusted(tmp_path: Path) -> None:
+    """A process that died while loading leaves nothing to believe."""
+    bloom = files(tmp_path)
+    BloomSeen(bloom).load(entries(1)[1])
+    bloom.close()
+    assert reopened(tmp_path, BOOT) == (False, bytes([1, 1, 1]))
+
+
+def test_damaged_filter_is_not_trusted(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A file that is no filter costs a rebuild and a warning."""
+    bloom = files(tmp_path)
+    bloom.trust()
+    bloom.close()
+    (tmp_path / "seen-0.bloom").write_bytes(b"no filter" * 100)
+    assert reopened(tmp_path, BOOT) == (False, bytes([1, 1, 1]))
+    assert "made again" in caplog.text
+
+
+def test_full_filter_gets_another(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Past its capacity a second filter takes over, with a warning; both are asked, and kept."""
+    names = range(250)
+    bloom = files(tmp_path, capacity=100)
+    bloom.trust()
+    seen = BloomSeen(bloom)
+    with caplog.at_level(logging.WARNING):
+        seen.load(entries(*names)[1])
+    assert caplog.text.count("bloomCapacity") == 2
+    assert seen.add_links(*entries(*names)).count(1) == 0
+    assert sorted(path.name for path in tmp_path.glob("*.bloom*")) == [
+        "seen-0.bloom", "seen-1.bloom", "seen-2.bloom",
+    ]  # fmt: skip
+    bloom.close()
+    again = files(tmp_path, capacity=100)
+    assert BloomSeen(again).add_links(*entries(*names)).count(1) == 0
+    assert len(again) == pytest.approx(250, abs=15)
+    again.close()
+
+
+def test_bloom_rate_and_bytes(tmp_path: Path) -> None:
+    """At its capacity a filter keeps its rate, in about 14.4 bits an entry for 0.1 %."""
+    bloom = files(tmp_path, capacity=5000)
+    seen = BloomSeen(bloom)
+    seen.load(entries(*range(5000))[1])
+    taken_for_seen = seen.add_links(*entries(*range(10_000, 20_000))).count(0)
+    assert taken_for_seen < 40
+    assert seen.nbytes * 8 / 5000 == pytest.approx(14.4, abs=0.2)
+    bloom.close()
+
+
+def test_blocks_are_allocated(tmp_path: Path) -> None:
+    """A full disk is met when the file is made, not when a bit is set."""
+    bloom = files(tmp_path, capacity=1_000_000)
+    status = (tmp_path / "seen-0.bloom").stat()
+    assert status.st_blocks * 512 >= status.st_size > 1_700_000
+    bloom.close()
+
+
+def test_refusing_directory_is_a_storage_error(tmp_path: Path) -> None:
+    """The message names the directory."""
+    with pytest.raises(StorageError, match="missing"):
+        files(tmp_path / "missing")
+
+
+def test_full_disk_is_a_storage_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither a second filter nor a half-made file is left."""
+
+    def refuse(fd: int, offset: int, length: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    bloom = files(tmp_path, capacity=10)
+    monkeypatch.setattr("os.posix_fallocate", refuse)
+    with pytest.raises(StorageError, match="No space left"):
+        BloomSeen(bloom).load(entries(*range(11))[1])
+    assert [path.name for path in tmp_path.iterdir()] == ["seen-0.bloom"]
+    bloom.close()

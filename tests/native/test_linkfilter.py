@@ -1,0 +1,483 @@
+"""The link filter against its reference, rule by rule, and the values that decide a shard."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from larbinpy._native import linkfilter as native
+from larbinpy.records import Filtered
+from tests.reference import linkfilter as plain
+from tests.reference.linkbuffers import Link, Resolved, read_links, resolved
+
+KEY = bytes(range(16))
+HTTPS, SEED, REDIRECT, FORCE = 1, 2, 4, 8
+A, BASE, IMG, SCRIPT = 1, 4, 7, 8
+
+DEFAULTS: dict[str, Any] = {  # Any: the keywords of LinkFilter, of several types
+    "key": KEY,
+    "shards": 1,
+    "cgi": False,
+    "external": True,
+    "depth_by_site": False,
+    "depth_in_site": 5,
+    "images": False,
+    "forbidden": (),
+    "priority": (),
+    "domains": (),
+    "sites": None,
+    "links_per_page": 50_000,
+    "reverse": False,
+    "cache_bits": 8,
+}
+
+
+def domain_of(host: bytes) -> bytes:
+    """The last two labels."""
+    return b".".join(host.split(b".")[-2:])
+
+
+def make(**changes: object) -> native.LinkFilter:
+    """A filter with larbin's defaults but for the changes."""
+    return native.LinkFilter(domain_of=domain_of, **{**DEFAULTS, **changes})
+
+
+def pack(*links: Resolved | bytes) -> bytes:
+    """Resolved links as the kernel reads them; URLs alone are ``a href``s."""
+    records = [resolved(link) if isinstance(link, bytes) else link for link in links]
+    return b"".join(record.pack() for record in records)
+
+
+def u64s(*values: int) -> bytes:
+    """Fingerprints as they travel."""
+    return struct.pack(f"<{len(values)}Q", *values)
+
+
+def run(links: bytes, *, flags: int = 0, **changes: object) -> native.LinkBatch:
+    """Filter the links of ``http://www.a.org/``, a page at depth 1 with 4 links to go."""
+    return make(**changes).run(links, host=b"www.a.org", depth=1, left=4, flags=flags)
+
+
+def reasons(*links: Resolved | bytes, flags: int = 0, **changes: object) -> dict[int, int]:
+    """What is refused of these links."""
+    return run(pack(*links), flags=flags, **changes).filtered
+
+
+# --- properties ---------------------------------------------------------------------------------
+
+HOSTS = [b"www.a.org", b"a.org", b"b.a.org", b"c.net", b"d.co.uk", b"127.0.0.1"]
+FILES = [b"/", b"/x", b"/a.html", b"/b.JPG", b"/c.jpg?d", b"/q?a=1", b"/s=*", b"/e.pdf", b"?z"]
+
+
+@st.composite
+def any_link(draw: st.DrawFn) -> Resolved:
+    """Mostly a good link of few hosts and files, so that all rules and repeats come up."""
+    scheme = draw(st.sampled_from([b"http://", b"https://"]))
+    port = draw(st.sampled_from([b"", b":8080"]))
+    tail = draw(st.sampled_from([b"", b"", b"", b"1", b"x" * 2100]))
+    file = draw(st.sampled_from(FILES))
+    link = resolved(scheme + draw(st.sampled_from(HOSTS)) + port + file + tail)
+    link = replace(link, element=draw(st.sampled_from([1, 1, 1, 1, *range(19)])))
+    status = draw(st.sampled_from([0, 0, 0, 0, 0, 0, 1, 2, 3, 4]))
+    if status:
+        return Resolved(b"", status=status, element=link.element)
+    return link
+
+
+suffixes = st.lists(st.sampled_from([b".jpg", b".PDF", b"html", b"/", b".x"]), max_size=3)
+settings_of_filter = st.fixed_dictionaries(
+    {
+        "shards": st.sampled_from([1, 2, 7, 256]),
+        "cgi": st.booleans(),
+        "external": st.booleans(),
+        "depth_by_site": st.booleans(),
+        "depth_in_site": st.integers(0, 6),
+        "images": st.booleans(),
+        "forbidden": suffixes,
+        "priority": suffixes,
+        "domains": st.lists(st.sampled_from([b".org", b"C.net", b".uk"]), max_size=2),
+        "sites": st.none() | st.lists(st.sampled_from(HOSTS)),
+        "links_per_page": st.sampled_from([3, 50_000]),
+        "reverse": st.booleans(),
+        "cache_bits": st.sampled_from([1, 10]),
+        "known_hosts": st.sampled_from([1, 2, 100]),
+    }
+)
+pages = st.lists(
+    st.tuples(
+        st.lists(any_link(), max_size=12).map(lambda links: pack(*links)),
+        st.fixed_dictionaries(
+            {
+                "host": st.sampled_from(HOSTS),
+                "depth": st.sampled_from([0, 3, 65_535]),
+                "left": st.integers(0, 3),
+                "hops": st.integers(0, 255),
+                "kind": st.integers(0, 2),
+                "flags": st.sampled_from([0, 0, SEED, REDIRECT, REDIRECT | SEED, FORCE, HTTPS]),
+            }
+        ),
+    ),
+    max_size=5,
+)
+
+
+def fields(batch: native.LinkBatch | plain.LinkBatch) -> tuple[object, ...]:
+    """All that a batch says."""
+    return (
+        batch.entries,
+        batch.counts,
+        batch.fingerprints,
+        batch.found,
+        batch.duplicates,
+        batch.filtered,
+    )
+
+
+@given(settings_of_filter, pages, st.booleans())
+@settings(max_examples=150, deadline=None)
+def test_equals_reference(
+    changes: dict[str, Any], calls: list[tuple[bytes, dict[str, Any]]], forgets: bool
+) -> None:
+    """Page after page, with what was written noted, all is as in the reference."""
+    arguments = {**DEFAULTS, **changes}
+    expected = plain.LinkFilter(domain_of=domain_of, **arguments)
+    actual = native.LinkFilter(domain_of=domain_of, **arguments)
+    for links, facts in calls:
+        batch = expected.run(links, **facts)
+        result = actual.run(links, **facts)
+        assert fields(batch) == fields(result)
+        assert result.found == (
+            sum(result.counts) + result.duplicates + sum(result.filtered.values())
+        )
+        for known in (expected, actual):
+            known.written(b"".join(batch.fingerprints)[:40])
+            if forgets:
+                known.forget(0)
+
+
+@given(st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 5), max_size=50), st.integers(0, 3))
+@settings(max_examples=100)
+def test_cache_equals_reference(values: list[int], shard: int) -> None:
+    """The cache keeps and forgets what the reference does."""
+    expected, actual = plain.WrittenCache(4), native.WrittenCache(4)
+    data = u64s(*values)
+    expected.add_many(data)
+    actual.add_many(data)
+    assert expected.contains_many(data) == actual.contains_many(data)
+    expected.clear_range(shard, 4)
+    actual.clear_range(shard, 4)
+    assert expected.contains_many(data) == actual.contains_many(data)
+    actual.clear()
+    assert 1 not in actual.contains_many(data)
+
+
+@given(st.binary(min_size=16, max_size=16), st.binary(max_size=40), st.binary(max_size=80))
+@settings(max_examples=100)
+def test_fingerprints_equal_reference(key: bytes, domain: bytes, url: bytes) -> None:
+    """Fingerprints are those of the reference."""
+    expected = plain.fingerprint_of(key, domain, url)
+    assert expected == native.fingerprint_of(key, domain, url)
+
+
+@given(st.integers(0, 2**64 - 1), st.integers(1, 256))
+@settings(max_examples=100)
+def test_shards_equal_reference(fp: int, shards: int) -> None:
+    """Shards are those of the reference, and within their number."""
+    assert plain.shard(fp, shards) == native.shard(fp, shards)
+    assert 0 <= native.shard(fp, shards) < shards
+
+
+# --- golden values ------------------------------------------------------------------------------
+
+
+def test_golden_siphash() -> None:
+    """The reference is SipHash-1-3: the values of CPython's own, for the key 0."""
+    assert plain.siphash13(bytes(16), b"a") == 4644417185603328019
+    assert plain.siphash13(bytes(16), b"http://example.org/") == 5074447336847845243
+    assert plain.siphash13(bytes(16), bytes(range(64))) == 8493894268803903686
+
+
+def test_golden_fingerprints() -> None:
+    """They lie in logs and seen files and decide shards: a state with others is lost."""
+    urls = [b"http://example.org/", b"https://www.example.org/a/b.html?x=1"]
+    actual = [native.fingerprint_of(KEY, b"example.org", url) for url in urls]
+    assert actual == [0x7FAFBBE1C03FFB10, 0x7FAFA719779988B2]
+    assert native.fingerprint_of(KEY, b"", b"") == 0xABACABAC0158050F
+    assert [native.shard(0x7FAFBBE1C03FFB10, shards) for shards in (1, 2, 3, 256)] == [0, 0, 1, 127]
+
+
+# --- rule by rule -------------------------------------------------------------------------------
+
+
+def test_entry_says_all_of_a_link() -> None:
+    """Port, host, scheme, depth, left, level, kind, hops and flags are in the entry."""
+    links = pack(b"https://www.a.org:8443/x.html")
+    batch = make().run(links, host=b"www.a.org", depth=1, left=4, hops=3, kind=2, flags=FORCE)
+    url = b"https://www.a.org:8443/x.html"
+    fp = native.fingerprint_of(KEY, b"a.org", url)
+    assert read_links(batch.entries[0]) == [Link(url, fp, 2, 3, 8443, 8, 9, 1, 2, 3, HTTPS | FORCE)]
+    assert batch.fingerprints == [u64s(fp)]
+    assert (batch.counts, batch.found, batch.duplicates, batch.filtered) == ([1], 1, 0, {})
+
+
+def test_empty_page() -> None:
+    """No links in, no links out, a buffer for each shard."""
+    batch = run(b"", shards=3)
+    assert batch.entries == [b"", b"", b""]
+    assert batch.counts == [0, 0, 0]
+
+
+def test_status_is_the_first_rule() -> None:
+    """What the URL kernel refused is refused; a link that needs the slow path is invalid here."""
+    links = [Resolved(b"", status=status, element=SCRIPT) for status in (1, 2, 3, 4)]
+    assert reasons(*links) == {Filtered.INVALID: 2, Filtered.SCHEME: 1, Filtered.EMPTY: 1}
+
+
+def test_url_length() -> None:
+    """2,083 bytes is the longest URL."""
+    start = b"http://www.a.org/"
+    fits, too_long = start.ljust(2083, b"x"), start.ljust(2084, b"x")
+    assert reasons(fits, too_long) == {Filtered.TOO_LONG: 1}
+
+
+@pytest.mark.parametrize(
+    ("images", "refused"), [(False, {0, 4, *range(7, 10), *range(13, 19)}),
+                            (True, {0, 4, 8, *range(13, 19)})],
+)  # fmt: skip
+def test_elements(images: bool, refused: set[int]) -> None:
+    """Images only when wanted; scripts, objects, media, forms and base never."""
+    for element in range(19):
+        expected = {Filtered.ELEMENT: 1} if element in refused else {}
+        link = resolved(b"http://www.a.org/", element=element)
+        assert reasons(link, images=images) == expected
+
+
+def test_cgi() -> None:
+    """``?``, ``=`` and ``*`` mark a program unless programs are wanted."""
+    urls = [b"http://www.a.org/" + file for file in (b"a?b", b"a=b", b"*", b"ab")]
+    assert reasons(*urls) == {Filtered.CGI: 3}
+    assert reasons(*urls, cgi=True) == {}
+
+
+def test_extensions() -> None:
+    """Suffixes of the path count, in any case; HTML and directories are never forbidden."""
+    files = [b"a.jpg", b"a.JPG", b"a.jpg?x.html", b"a.html?x.jpg", b"a.jpeg", b"l.html", b""]
+    urls = [b"http://www.a.org/" + file for file in files]
+    forbidden = (b".JPG", b"html", b"/")
+    assert reasons(*urls, cgi=True, forbidden=forbidden) == {Filtered.EXTENSION: 3}
+
+
+def test_external_links() -> None:
+    """Only the page's own host, but a redirection or a seed may lead elsewhere."""
+    urls = [b"http://www.a.org/", b"https://www.a.org:8/", b"http://a.org/"]
+    assert reasons(*urls, external=False) == {Filtered.OUT_SITE: 1}
+    assert reasons(*urls, external=False, flags=REDIRECT) == {}
+    assert reasons(*urls, external=False, flags=SEED) == {}
+
+
+def test_domains() -> None:
+    """A host must end like one of the domains."""
+    urls = [b"http://a.fr/", b"http://b.dk/", b"http://fr.com/"]
+    assert reasons(*urls, domains=(b".fr", b".DK")) == {Filtered.OUT_SITE: 1}
+
+
+def test_sites() -> None:
+    """With a lock, only the hosts of the list; an empty list locks all out."""
+    urls = [b"http://a.fr/", b"http://b.a.fr/"]
+    assert reasons(*urls, sites=(b"A.fr",)) == {Filtered.OUT_SITE: 1}
+    assert reasons(*urls, sites=()) == {Filtered.OUT_SITE: 2}
+
+
+def depths(left: int, *, flags: int = 0, **changes: object) -> list[tuple[int, int]]:
+    """Depth and left of a link inside and one outside of a page at depth 7."""
+    links = pack(b"http://www.a.org/", b"http://b.org/")
+    batch = make(**changes).run(links, host=b"www.a.org", depth=7, left=left, flags=flags)
+    return [(link.depth, link.left) for link in read_links(batch.entries[0])]
+
+
+def test_depth_counts_down() -> None:
+    """A followed link has one left less; below 0 it is too deep."""
+    assert depths(1) == [(8, 0), (8, 0)]
+    assert depths(0) == []
+    assert reasons(b"http://a.fr/") == {}
+
+
+def test_depth_by_site() -> None:
+    """A link to another host starts again with full depth."""
+    assert depths(1, depth_by_site=True) == [(8, 0), (8, 5)]
+    assert depths(0, depth_by_site=True) == [(8, 5)]
+
+
+def test_depth_of_redirections_and_seeds() -> None:
+    """A redirection keeps its depth, a seed has all of it before it."""
+    assert depths(0, flags=REDIRECT, depth_by_site=True) == [(7, 0), (7, 0)]
+    assert depths(0, flags=SEED) == [(0, 5), (0, 5)]
+
+
+def test_links_per_page() -> None:
+    """Links behind the limit are refused unseen, whatever they are."""
+    urls = [b"http://a.fr/%d" % i for i in range(4)]
+    expected = {Filtered.INVALID: 1, Filtered.LINKS_PER_PAGE: 3}
+    assert reasons(Resolved(b"", status=1), *urls, links_per_page=2) == expected
+
+
+def test_priority() -> None:
+    """Wanted extensions are served first."""
+    links = pack(b"http://a.fr/a.PDF?x", b"http://a.fr/a.html")
+    batch = run(links, priority=(b".pdf",), cgi=True)
+    assert [link.level for link in read_links(batch.entries[0])] == [0, 1]
+
+
+def test_reverse() -> None:
+    """Depth-first order takes the last link of a page first; of equal links the first counts."""
+    urls = [b"http://a.fr/1", b"http://a.fr/2", b"http://a.fr/1"]
+    batch = run(pack(*urls), reverse=True)
+    assert [link.url for link in read_links(batch.entries[0])] == [urls[1], urls[0]]
+    assert batch.duplicates == 1
+
+
+def test_written_links_are_dropped_until_forgotten() -> None:
+    """What a shard has written is not sent again, but is after that shard's restart."""
+    links = pack(b"http://a.fr/", b"http://b.fr/")
+    known = make(shards=2)
+    fps = b"".join(known.run(links, host=b"", depth=0, left=5).fingerprints)
+    known.written(fps)
+    batch = known.run(links, host=b"", depth=0, left=5)
+    assert (batch.counts, batch.duplicates) == ([0, 0], 2)
+    known.forget(0)
+    known.forget(1)
+    assert known.run(links, host=b"", depth=0, left=5).duplicates == 0
+
+
+def test_forced_links_pass_the_cache() -> None:
+    """A link that is to be queued even if seen is sent though it is written."""
+    links = pack(b"http://a.fr/", b"http://a.fr/")
+    known = make()
+    known.written(known.run(links, host=b"", depth=0, left=5).fingerprints[0])
+    batch = known.run(links, host=b"", depth=0, left=5, flags=SEED | FORCE)
+    assert (batch.counts, batch.duplicates) == ([1], 1)
+
+
+def test_domain_is_asked_once_a_host() -> None:
+    """Hosts are remembered between links and pages; a full memory is emptied."""
+    asked: list[bytes] = []
+
+    def ask(host: bytes) -> bytes:
+        asked.append(host)
+        return host
+
+    known = native.LinkFilter(domain_of=ask, **{**DEFAULTS, "known_hosts": 3})
+    for _ in range(2):
+        known.run(
+            pack(b"http://a/", b"http://b/", b"http://a/2", b"http://c/"),
+            host=b"", depth=0, left=5,
+        )  # fmt: skip
+    assert asked == [b"a", b"b", b"c"]
+    known.run(pack(b"http://d/", b"http://a/"), host=b"", depth=0, left=5)
+    known.run(pack(b"http://a/", b"http://b/"), host=b"", depth=0, left=5)
+    assert asked == [b"a", b"b", b"c", b"d", b"a", b"b"]
+
+
+def test_fault_of_domain_of_passes_through() -> None:
+    """The filter is usable after ``domain_of`` raised."""
+
+    def ask(host: bytes) -> bytes:
+        if not asked:
+            asked.append(host)
+            raise KeyError(host)
+        return host
+
+    asked: list[bytes] = []
+    known = native.LinkFilter(domain_of=ask, **DEFAULTS)
+    with pytest.raises(KeyError):
+        known.run(pack(b"http://a/"), host=b"", depth=0, left=5)
+    assert known.run(pack(b"http://a/"), host=b"", depth=0, left=5).counts == [1]
+
+
+# --- bad input ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cut", [1, 11, 13, 20])
+def test_torn_records_are_refused(cut: int) -> None:
+    """A buffer that ends within a record raises."""
+    link = pack(b"http://www.a.org/")
+    with pytest.raises(ValueError, match="do not fill"):
+        run(link + link[:cut])
+
+
+@pytest.mark.parametrize(
+    "link", [Resolved(b"http://a/", host_start=7, host_len=3), Resolved(b"http://a/")]
+)
+def test_good_record_needs_its_host(link: Resolved) -> None:
+    """A host outside of its URL, or none, raises."""
+    with pytest.raises(ValueError, match="do not fill"):
+        run(link.pack())
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"key": b"short"},
+        {"shards": 0},
+        {"shards": 257},
+        {"depth_in_site": 65_536},
+        {"links_per_page": -1},
+        {"forbidden": [b""]},
+        {"cache_bits": 0},
+        {"known_hosts": 0},
+    ],
+    ids=str,
+)
+def test_bad_settings_are_refused(changes: dict[str, object]) -> None:
+    """Settings out of range raise."""
+    with pytest.raises(ValueError, match=r"key|shards|depth|links_per|suffix|cache|known"):
+        make(**changes)
+
+
+@pytest.mark.parametrize("facts", [{"depth": -1}, {"left": 65_536}, {"hops": 256}, {"flags": -1}])
+def test_bad_page_facts_are_refused(facts: dict[str, int]) -> None:
+    """Numbers that do not fit an entry raise."""
+    with pytest.raises(ValueError, match=r"not within|bytes"):
+        make().run(b"", **{"host": b"", "depth": 0, "left": 0, **facts})  # type: ignore[arg-type]
+
+
+# --- helpers over link entries ------------------------------------------------------------------
+
+
+def test_fingerprints_of_entries() -> None:
+    """They are taken out in order."""
+    links = [Link(b"http://a/", 5), Link(b"", 2**64 - 1), Link(b"x" * 99, 0)]
+    buffer = b"".join(link.pack() for link in links)
+    assert native.link_fingerprints(buffer) == u64s(5, 2**64 - 1, 0)
+    assert native.link_fingerprints(b"") == b""
+
+
+def test_forced_links_are_new() -> None:
+    """The mask is 1 for each link with the flag, and stays for the others."""
+    flags = [FORCE, 0, FORCE | SEED, SEED]
+    buffer = b"".join(Link(b"u", flags=bits).pack() for bits in flags)
+    for mask in (bytes([0, 0, 0, 1]), bytes([1, 1, 1, 0])):
+        assert plain.with_forced(buffer, mask) == native.with_forced(buffer, mask)
+    assert native.with_forced(buffer, bytes(4)) == bytes([1, 0, 1, 0])
+
+
+def test_helpers_refuse_bad_buffers() -> None:
+    """Torn entries, or a mask of another length, raise."""
+    link = Link(b"http://a/").pack()
+    with pytest.raises(ValueError, match="do not fill"):
+        native.link_fingerprints(link[:-1])
+    with pytest.raises(ValueError, match="do not fill"):
+        native.with_forced(link[:-1], b"\0")
+    with pytest.raises(ValueError, match="1 links, but a mask of 2 bytes"):
+        native.with_forced(link, b"\0\0")
+
+
+def test_torn_fingerprints_are_refused() -> None:
+    """A buffer of fingerprints has a multiple of 8 bytes."""
+    with pytest.raises(ValueError, match="8 bytes each"):
+        make().written(b"1234567")
