@@ -1,0 +1,139 @@
+"""The segments of a log that are on disk: open descriptors, live counts, seen files, deletion."""
+
+from __future__ import annotations
+
+import os
+from collections import OrderedDict
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Final
+
+from larbinpy._native.livetable import LiveTable
+from larbinpy._native.logcodec import SCAN_SEALED, Codec
+from larbinpy.errors import FormatError, StorageError
+from larbinpy.frontier import seenfile
+from larbinpy.frontier.disk import storage_errors
+from larbinpy.frontier.segment import HEADER_BYTES, OFFSET_MASK, SEGMENT_SHIFT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from concurrent.futures import Future
+
+    from larbinpy.frontier.disk import Disk
+    from larbinpy.frontier.recovered import Recovered, SegmentState
+
+OPEN_SEGMENTS: Final = 16
+
+
+class Shelf:
+    """Segments by number; the newest is being written, all others are sealed.
+
+    Seen files are made in a helper thread from the sealed segment itself, the way recovery does.
+    """
+
+    __slots__ = ("_descriptors", "_directory", "_disk", "_is_synced", "_jobs", "_pool", "_uuid",
+                 "segments")  # fmt: skip
+
+    def __init__(self, disk: Disk, found: Recovered, *, is_synced: bool) -> None:
+        self.segments: dict[int, SegmentState] = {state.number: state for state in found.segments}
+        self._directory = found.directory
+        self._uuid = found.uuid
+        self._disk = disk
+        self._is_synced = is_synced
+        self._descriptors: OrderedDict[int, int] = OrderedDict()
+        self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="seen-file")
+        self._jobs: dict[int, Future[None]] = {}
+
+    def descriptor(self, number: int) -> int:
+        """A descriptor to read a segment with; at most ``OPEN_SEGMENTS`` are kept.
+
+        Raises:
+            StorageError: there is no such segment, or it cannot be opened.
+        """
+        fd = self._descriptors.get(number)
+        if fd is None:
+            fd = self._open(number)
+            self._descriptors[number] = fd
+            if len(self._descriptors) > OPEN_SEGMENTS:
+                os.close(self._descriptors.popitem(last=False)[1])
+        self._descriptors.move_to_end(number)
+        return fd
+
+    def _open(self, number: int) -> int:
+        state = self.segments.get(number)
+        if state is None:
+            raise StorageError(f"{self._directory}: segment {number} is not there")
+        with storage_errors(state.path):
+            return os.open(state.path, os.O_RDONLY | os.O_CLOEXEC)
+
+    def check(self, places: Iterable[int]) -> None:
+        """Raise ``StorageError`` when a position lies in a segment that is not there."""
+        for place in places:
+            if place >> SEGMENT_SHIFT not in self.segments or not place & OFFSET_MASK:
+                raise StorageError(f"{self._directory}: no record at position {place}")
+
+    def finish(self, places: Iterable[int]) -> None:
+        """Count the URLs at these positions as no longer here."""
+        for place in places:
+            self.segments[place >> SEGMENT_SHIFT].live -= 1
+
+    def next_number(self, number: int) -> int | None:
+        """The segment behind ``number``, which may be gone; None behind the newest."""
+        return min((other for other in self.segments if other > number), default=None)
+
+    # --- the end of a segment ---------------------------------------------------------------
+
+    def sealed(self, number: int) -> None:
+        """Have the seen file of a segment made that was sealed just now."""
+        self.segments[number].is_sealed = True
+        self._jobs[number] = self._pool.submit(self._make_seen, self.segments[number])
+
+    def _make_seen(self, state: SegmentState) -> None:
+        with storage_errors(state.path):
+            data = state.path.read_bytes()
+        run = Codec(self._uuid, state.number).scan(data, HEADER_BYTES, 0)
+        if run.reason != SCAN_SEALED:
+            raise FormatError(f"{state.path}: bad record at offset {run.stop}")
+        prints, _, _, _ = LiveTable().add(
+            state.number, data, run.types, run.offsets, run.first_lsn, 0
+        )
+        seenfile.write(
+            self._disk, self._directory, self._uuid, state.number, prints, is_synced=self._is_synced
+        )
+
+    def settle(self, *, wait: bool) -> None:
+        """See to the seen files that were being made; a failed one is begun again.
+
+        Raises:
+            StorageError, FormatError: one could not be made.
+        """
+        for number, job in list(self._jobs.items()):
+            if not wait and not job.done():
+                continue
+            del self._jobs[number]
+            fault = job.exception()
+            if fault is not None:
+                self.sealed(number)
+                raise fault
+            self.segments[number].has_seen = True
+
+    def deletable(self) -> SegmentState | None:
+        """The oldest segment if nothing needs it any more."""
+        oldest = self.segments[min(self.segments)]
+        if oldest.is_sealed and oldest.has_seen and oldest.live == 0:
+            return oldest
+        return None
+
+    def delete(self, state: SegmentState) -> None:
+        """Remove the file of the oldest segment."""
+        with storage_errors(state.path):
+            state.path.unlink(missing_ok=True)
+        del self.segments[state.number]
+        fd = self._descriptors.pop(state.number, None)
+        if fd is not None:
+            os.close(fd)
+
+    def close(self) -> None:
+        """Wait for the helper thread and close all descriptors."""
+        self._pool.shutdown(wait=True)
+        while self._descriptors:
+            os.close(self._descriptors.popitem()[1])
