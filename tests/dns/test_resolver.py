@@ -7,12 +7,13 @@ import pytest
 
 from larbinpy._native.eventloop import EventLoop
 from larbinpy.clock import SystemClock
-from larbinpy.dns.base import Answer
 from larbinpy.dns.resolver import AresResolver
 from larbinpy.testing.dns import AAAA, CNAME, A, DnsServer, Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from larbinpy.dns.base import Answer
 
 TABLE = {
     "a.test": [Record(A, "10.0.0.1", 5), Record(A, "10.0.0.2", 600)],
@@ -26,7 +27,7 @@ TABLE = {
     "under_score.test": [Record(A, "10.0.0.6")],
 }
 SILENT = frozenset(f"dead{n}.test" for n in range(100))
-HOSTS = {b"named.test": (b"\x09\x09\x09\x09",)}
+HOSTS: dict[bytes, tuple[bytes, ...]] = {b"named.test": (b"\x09\x09\x09\x09",)}
 
 
 @pytest.fixture(scope="module")
