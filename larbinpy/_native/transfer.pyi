@@ -1,0 +1,30 @@
+from collections.abc import Callable
+from typing import Any
+
+ABORT_TOO_BIG: int
+ABORT_TYPE: int
+ABORT_HEADERS: int
+ABORT_ADDRESS: int
+ABORT_DESCRIPTORS: int
+ABORT_SOCKET: int
+
+class Transfer:
+    status: int
+    abort: int
+    is_complete: bool
+    has_location: bool
+    first_ns: int
+    last_ns: int
+    def __init__(self, opened: Callable[[int], None], types: tuple[bytes, ...]) -> None: ...
+    def reset(
+        self, ip: str, port: int, limit: int, check_type: bool, check_length: bool
+    ) -> None: ...
+    @property
+    def headers(self) -> bytes: ...
+    @property
+    def body(self) -> bytes: ...
+    @property
+    def bytes_read(self) -> int: ...
+    def open_socket(self, purpose: int, address: tuple[int, int, int, tuple[Any, ...]]) -> int: ...
+    def write(self, data: bytes) -> int: ...
+    def header(self, line: bytes) -> int: ...

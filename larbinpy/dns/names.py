@@ -1,0 +1,64 @@
+"""What is known of a host without asking anybody: literals, localhost, the hosts file. Pure."""
+
+from __future__ import annotations
+
+import socket
+from typing import Final
+
+LOOPBACK: Final = (b"\x7f\x00\x00\x01",)
+MAX_ADDRESSES: Final = 4
+MAX_CNAMES: Final = 8
+_NOWHERE: Final = frozenset({bytes(4), bytes(16)})
+
+
+def literal(host: bytes) -> tuple[bytes, ...]:
+    """Return the address that a host is (``127.0.0.1``, ``[::1]``); none for a name."""
+    try:
+        if host.startswith(b"[") and host.endswith(b"]"):
+            return (socket.inet_pton(socket.AF_INET6, host[1:-1].decode("ascii")),)
+        return (socket.inet_pton(socket.AF_INET, host.decode("ascii")),)
+    except (OSError, ValueError):
+        return ()
+
+
+def is_localhost(name: bytes) -> bool:
+    """Whether a name means this machine (RFC 6761)."""
+    return name == b"localhost" or name.endswith(b".localhost")
+
+
+def parse_hosts(text: bytes) -> dict[bytes, tuple[bytes, ...]]:
+    """Read a hosts file: an address and its names per line; what is malformed is passed over."""
+    found: dict[bytes, list[bytes]] = {}
+    for line in text.splitlines():
+        address, *names = line.partition(b"#")[0].split() or [b""]
+        bracketed = b"[" + address + b"]" if b":" in address else address
+        for ip in literal(bracketed):
+            for name in names:
+                found.setdefault(name.lower().rstrip(b"."), []).append(ip)
+    return {name: best(ips) for name, ips in found.items()}
+
+
+def best(ips: list[bytes]) -> tuple[bytes, ...]:
+    """Return at most MAX_ADDRESSES different addresses, IPv4 first, without ``0.0.0.0``."""
+    useful = [ip for ip in dict.fromkeys(ips) if ip not in _NOWHERE]
+    return tuple(sorted(useful, key=len)[:MAX_ADDRESSES])
+
+
+def canonical(name: str, aliases: dict[str, tuple[str, int]]) -> tuple[str, int] | None:
+    """Follow a chain of CNAMEs.
+
+    Args:
+        name: where it begins.
+        aliases: name -> (target, TTL in seconds), lower case without final dots.
+
+    Returns:
+        The last name and the smallest TTL (MAX_CNAMES links at most), or None for a loop or a
+        chain that is too long.
+    """
+    ttl_s = 1 << 31
+    for _ in range(MAX_CNAMES + 1):
+        if name not in aliases:
+            return name, ttl_s
+        name, link_ttl_s = aliases[name]
+        ttl_s = min(ttl_s, link_ttl_s)
+    return None

@@ -1,0 +1,251 @@
+"""The resolver: c-ares with its sockets in our event loop.
+
+A lookup asks for A, and for AAAA when the name has no A.
+It holds one of ``parallel`` places until it ends or ``PLACE_S`` has passed: names that nobody
+answers for leave their places to others, and an answer that comes later still counts.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections import OrderedDict, deque
+from typing import TYPE_CHECKING, Final
+
+import pycares
+
+from larbinpy._native.eventloop import READ, WRITE
+from larbinpy.dns import names
+from larbinpy.dns.base import Answer
+from larbinpy.dns.cache import MAX_TTL_S, SECOND_NS, DnsCache
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from larbinpy._native.eventloop import EventLoop
+    from larbinpy.clock import Clock
+
+LOOKUP_S: Final = 5.0
+PLACE_S: Final = 0.25
+_TRY_S: Final = 1.6  # c-ares doubles it for the second try
+_TRIES: Final = 2
+_CACHED_NAMES: Final = 200_000
+_SOCKET_BYTES: Final = 1 << 20
+_NO_DATA: Final = frozenset({pycares.errno.ARES_ENODATA})
+_TICK_S: Final = 0.05  # c-ares' own timeouts are looked at this often
+_TICK_NS: Final = round(_TICK_S * SECOND_NS)
+_LOOKUP_NS: Final = round(LOOKUP_S * SECOND_NS)
+_PLACE_NS: Final = round(PLACE_S * SECOND_NS)
+
+
+class AresResolver:
+    """Looks names up; see ``Resolver``.
+
+    Args:
+        loop: gets the sockets of c-ares.
+        clock: for expiries.
+        parallel: lookups that are started at a time.
+        hosts: names that are answered without a lookup (``names.parse_hosts``).
+        servers: ``ADDRESS`` or ``ADDRESS:PORT`` each; none means those of resolv.conf.
+
+    Process/thread: one thread; made after the process was started.
+    """
+
+    def __init__(
+        self,
+        loop: EventLoop,
+        clock: Clock,
+        *,
+        parallel: int = 200,
+        hosts: dict[bytes, tuple[bytes, ...]] | None = None,
+        servers: Iterable[str] = (),
+    ) -> None:
+        self._loop = loop
+        self._clock = clock
+        self._parallel = parallel
+        self._hosts = hosts or {}
+        self._cache = DnsCache(_CACHED_NAMES)
+        self._answers: list[Answer] = []
+        self._asked: dict[bytes, set[bytes]] = {}  # name -> hosts as they were asked for
+        self._queue: deque[bytes] = deque()
+        # Both in order of start, so that the first is always the next to run out. O(1) per lookup.
+        self._running: OrderedDict[bytes, int] = OrderedDict()
+        self._placed: OrderedDict[bytes, int] = OrderedDict()
+        self._watched: set[int] = set()
+        self._tick_ns = 0
+        self._channel = pycares.Channel(
+            flags=pycares.ARES_FLAG_NOSEARCH,
+            timeout=_TRY_S,
+            tries=_TRIES,
+            servers=list(servers) or None,
+            sock_state_cb=self._socket_changed,
+            socket_receive_buffer_size=_SOCKET_BYTES,
+        )
+
+    # -- Resolver ---------------------------------------------------------------------------------
+
+    def submit(self, host: bytes) -> None:
+        """See ``Resolver``."""
+        now_ns = self._clock.now_ns()
+        name = host.rstrip(b".")
+        known = names.literal(host) or self._hosts.get(name)
+        if known is None and names.is_localhost(name):
+            known = names.LOOPBACK
+        if known is not None:
+            error = "" if known else "no address in the hosts file"
+            self._answers.append(Answer(host, known, now_ns + MAX_TTL_S * SECOND_NS, error))
+        elif (cached := self._cache.get(name, now_ns)) is not None:
+            self._answers.append(_for_host(host, cached))
+        elif name in self._asked:
+            self._asked[name].add(host)
+        else:
+            self._asked[name] = {host}
+            self._queue.append(name)
+
+    def answers(self) -> list[Answer]:
+        """See ``Resolver``."""
+        if self._asked:
+            self._turn()
+        found, self._answers = self._answers, []
+        return found
+
+    def wait_s(self) -> float:
+        """See ``Resolver``."""
+        if self._answers:
+            return 0.0
+        if not self._asked:
+            return -1.0
+        now_ns = self._clock.now_ns()
+        wait_s = _TICK_S
+        if self._queue:
+            oldest_ns = next(iter(self._placed.values()), now_ns - _PLACE_NS)
+            wait_s = min(wait_s, (oldest_ns + _PLACE_NS - now_ns) / SECOND_NS)
+        return max(wait_s, 0.0)
+
+    def close(self) -> None:
+        """See ``Resolver``."""
+        for descriptor in self._watched:
+            self._loop.unwatch(descriptor)
+        self._watched.clear()
+        self._asked.clear()
+        self._queue.clear()
+        self._running.clear()
+        self._placed.clear()
+        self._channel.close()
+
+    # -- lookups ----------------------------------------------------------------------------------
+
+    def _turn(self) -> None:
+        """Let c-ares see to its timeouts, end what took too long, and fill the free places."""
+        now_ns = self._clock.now_ns()
+        if now_ns >= self._tick_ns:
+            self._tick_ns = now_ns + _TICK_NS
+            self._channel.process_fd(pycares.ARES_SOCKET_BAD, pycares.ARES_SOCKET_BAD)
+        for name in _older(self._running, now_ns - _LOOKUP_NS):
+            self._fail(name, "no answer in time")
+        for name in _older(self._placed, now_ns - _PLACE_NS):
+            del self._placed[name]
+        while self._queue and len(self._placed) < self._parallel:
+            name = self._queue.popleft()
+            self._running[name] = self._placed[name] = now_ns
+            self._ask(name, pycares.QUERY_TYPE_A)
+
+    def _ask(self, name: bytes, query_type: int) -> None:
+        def answered(result: pycares.DNSResult | None, error: int | None) -> None:
+            self._answered(name, query_type, result, error)
+
+        try:
+            self._channel.query(name.decode("ascii"), query_type, callback=answered)
+        except (pycares.AresError, UnicodeError, RuntimeError) as fault:
+            self._fail(name, f"cannot be looked up: {fault}")
+
+    def _answered(
+        self, name: bytes, query_type: int, result: pycares.DNSResult | None, error: int | None
+    ) -> None:
+        if name not in self._running:
+            return  # it came after the lookup had ended
+        ips, ttl_s = _addresses(name, result) if result is not None else ((), 0)
+        if ips:
+            self._end(
+                name, self._cache.success(name, ips, ttl_s=ttl_s, now_ns=self._clock.now_ns())
+            )
+        elif query_type == pycares.QUERY_TYPE_A and (error is None or error in _NO_DATA):
+            self._ask(name, pycares.QUERY_TYPE_AAAA)
+        else:
+            self._fail(name, _words(error) if error else "no usable address")
+
+    def _fail(self, name: bytes, error: str) -> None:
+        if name in self._running:
+            self._end(name, self._cache.failure(name, error, now_ns=self._clock.now_ns()))
+
+    def _end(self, name: bytes, answer: Answer) -> None:
+        del self._running[name]
+        self._placed.pop(name, None)
+        for host in self._asked.pop(name):
+            self._answers.append(_for_host(host, answer))
+
+    # -- sockets ----------------------------------------------------------------------------------
+
+    def _socket_changed(self, descriptor: int, readable: bool, writable: bool) -> None:
+        events = (READ if readable else 0) | (WRITE if writable else 0)
+        if not events:
+            self._watched.discard(descriptor)
+            self._loop.unwatch(descriptor)
+        elif descriptor in self._watched:
+            self._loop.rewatch(descriptor, events)
+        else:
+            self._watched.add(descriptor)
+            self._loop.watch(descriptor, events, lambda ready: self._ready(descriptor, ready))
+
+    def _ready(self, descriptor: int, events: int) -> None:
+        bad = pycares.ARES_SOCKET_BAD
+        self._channel.process_fd(
+            descriptor if events & READ else bad, descriptor if events & WRITE else bad
+        )
+
+
+def _older(started: OrderedDict[bytes, int], before_ns: int) -> list[bytes]:
+    """Return the names that began before a time, oldest first. O(names returned)."""
+    found = []
+    for name, start_ns in started.items():
+        if start_ns > before_ns:
+            break
+        found.append(name)
+    return found
+
+
+def _for_host(host: bytes, answer: Answer) -> Answer:
+    return Answer(host, answer.ips, answer.expires_ns, answer.error)
+
+
+def _addresses(name: bytes, result: pycares.DNSResult) -> tuple[tuple[bytes, ...], int]:
+    """Return the addresses at the end of the name's chain of CNAMEs, and the smallest TTL."""
+    aliases: dict[str, tuple[str, int]] = {}
+    for record in result.answer:
+        if isinstance(record.data, pycares.CNAMERecordData):
+            aliases[_plain(record.name)] = (_plain(record.data.cname), record.ttl)
+    end = names.canonical(_plain(name.decode("ascii")), aliases)
+    if end is None:
+        return (), 0
+    final, ttl_s = end
+    ips = []
+    for record in result.answer:
+        data = record.data
+        if not isinstance(data, pycares.ARecordData | pycares.AAAARecordData):
+            continue
+        if _plain(record.name) == final:
+            ips.append(_packed(data.addr))
+            ttl_s = min(ttl_s, record.ttl)
+    return names.best(ips), ttl_s
+
+
+def _words(error: int) -> str:
+    words = pycares.errno.strerror(error)
+    return words if isinstance(words, str) else words.decode("ascii", "replace")
+
+
+def _plain(name: str) -> str:
+    return name.lower().rstrip(".")
+
+
+def _packed(address: str) -> bytes:
+    return socket.inet_pton(socket.AF_INET6 if ":" in address else socket.AF_INET, address)

@@ -1,0 +1,289 @@
+"""The fetcher: libcurl's multi interface on our event loop.
+
+A job takes a slot (an easy handle with its transfer), and the slot goes back to the pool with the
+result.  Per page there are one to three ``setopt``, three ``getinfo``, and nothing that grows with
+the number of hosts or connections.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import OrderedDict, deque
+from typing import TYPE_CHECKING, Any, Final
+
+import pycurl
+
+from larbinpy.fetch.guard import Guard
+from larbinpy.fetch.handles import SETOPT_ERRORS, Slot, SlotMaker
+from larbinpy.fetch.outcomes import OK, Abort, Verdict, classify, printable
+from larbinpy.records import FetchJob, FetchResult, Kind, Outcome
+
+if TYPE_CHECKING:
+    from larbinpy._native.eventloop import EventLoop
+    from larbinpy.fetch.base import FetchOptions
+
+_SECOND_NS: Final = 1_000_000_000
+_STARVED_RETRY_S: Final = 0.1
+"""How long a job that found no descriptor waits before the next try."""
+_STARVED_GROWTH: Final = 64
+"""Results after which one more connection is tried again."""
+
+
+class CurlFetcher:
+    """Fetches over libcurl; see ``Fetcher``.
+
+    Args:
+        options: all settings.
+        loop: the process's event loop; ``poll`` here polls it, other sockets included.
+
+    Process/thread: one thread of the process that made it; never across a fork.
+    """
+
+    def __init__(self, options: FetchOptions, loop: EventLoop) -> None:
+        self._options = options
+        self._loop = loop
+        self._maker = SlotMaker(options, loop.opened)
+        self._guard = Guard(allow_private=options.allow_private, own_sockets=options.own_sockets)
+        self._first_byte_ns = round(options.first_byte_timeout_s * _SECOND_NS)
+        self._pid = os.getpid()
+        self._limit = options.connections
+        self._kept = options.kept_connections
+        self._growth = 0
+        self._running = 0
+        self._done: list[FetchResult] = []
+        self._deferred: deque[tuple[FetchJob, bool, int]] = deque()
+        self._retry_ns = 0
+        self._start_multi()
+
+    def _start_multi(self) -> None:
+        self._multi: Any = pycurl.CurlMulti()  # pycurl has no types
+        self._multi.setopt(pycurl.M_PIPELINING, 0)
+        self._multi.setopt(pycurl.M_MAXCONNECTS, self._kept)
+        self._loop.attach(self._multi)
+        self._slots: dict[Any, Slot] = {}
+        self._idle: list[Slot] = []
+        # Slots without a first byte yet, oldest first. O(1) to enter, to leave and to look at.
+        self._unanswered: OrderedDict[Slot, None] = OrderedDict()
+
+    # -- Fetcher ----------------------------------------------------------------------------------
+
+    def free(self) -> int:
+        """See ``Fetcher``; shrinks while the process has no descriptors left."""
+        return max(self._limit - self._running - len(self._deferred), 0)
+
+    def submit(self, job: FetchJob, *, keep: bool = True, is_named: bool = False) -> None:
+        """See ``Fetcher``."""
+        refusal = self._guard.refusal(job.ip, job.port, is_named=is_named)
+        if refusal:
+            outcome = Outcome.FORBIDDEN_ADDRESS if job.ip else Outcome.NO_DNS
+            self._refuse(job, outcome, refusal)
+        elif self._running >= self._limit:
+            self._deferred.append((job, keep, time.monotonic_ns()))
+        else:
+            self._start(job, keep)
+
+    def poll(self, timeout_s: float) -> list[FetchResult]:
+        """See ``Fetcher``; the result may be empty."""
+        if os.getpid() != self._pid:
+            raise RuntimeError("a fetcher does not survive a fork")
+        self._loop.poll(0.0 if self._done else self._wait_s(timeout_s))
+        self._collect()
+        if self._unanswered:
+            self._expire(time.monotonic_ns() - self._first_byte_ns)
+        if self._loop.curl_error is not None:
+            self._rebuild(self._loop.curl_error)
+        if self._deferred:
+            self._start_deferred(time.monotonic_ns())
+        done, self._done = self._done, []
+        return done
+
+    def close(self) -> None:
+        """See ``Fetcher``."""
+        self._loop.detach()
+        for slot in self._slots.values():
+            if slot.job is not None:
+                self._multi.remove_handle(slot.easy)
+                slot.job = None
+            slot.easy.close()
+        self._slots.clear()
+        self._idle.clear()
+        self._unanswered.clear()
+        self._deferred.clear()
+        self._running = 0
+        self._limit = 0
+        self._multi.close()
+
+    # -- a transfer's way -------------------------------------------------------------------------
+
+    def _start(self, job: FetchJob, keep: bool, since_ns: int = 0) -> None:
+        slot = self._idle.pop() if self._idle else self._new_slot()
+        try:
+            self._maker.prepare(slot, job, keep=keep)
+            slot.start_us = time.time_ns() // 1000
+            slot.start_ns = time.monotonic_ns()
+            self._multi.add_handle(slot.easy)
+        except SETOPT_ERRORS as error:
+            slot.target = ""
+            self._idle.append(slot)
+            self._refuse(job, Outcome.PROTOCOL_ERROR, f"cannot be requested: {error}")
+            return
+        slot.job = job
+        slot.since_ns = since_ns or slot.start_ns
+        self._running += 1
+        self._unanswered[slot] = None
+
+    def _new_slot(self) -> Slot:
+        slot = self._maker.make()
+        self._slots[slot.easy] = slot
+        return slot
+
+    def _refuse(self, job: FetchJob, outcome: Outcome, reason: str) -> None:
+        now_us = time.time_ns() // 1000
+        self._done.append(FetchResult(job, outcome, start_us=now_us, reason=printable(reason)))
+
+    def _collect(self) -> None:
+        slots = self._slots
+        queued = 1
+        while queued:
+            queued, succeeded, failed = self._multi.info_read()
+            for easy in succeeded:
+                self._end(slots[easy], OK, "")
+            for easy, code, text in failed:
+                self._end(slots[easy], code, text)
+
+    def _end(self, slot: Slot, code: int, text: str, abort: int = Abort.NONE) -> None:
+        transfer = slot.transfer
+        job = self._take_back(slot)
+        abort = abort or transfer.abort
+        status = transfer.status
+        if abort == Abort.DESCRIPTORS and self._starve(slot, job):
+            return
+        if code == OK and 200 <= status < 300 and status != 206:
+            verdict = _SUCCESS
+        else:
+            verdict = self._judge(slot, job, code, text, abort)
+        self._done.append(self._result(slot, job, verdict))
+        if self._limit < self._options.connections:
+            self._recover()
+
+    def _take_back(self, slot: Slot) -> FetchJob:
+        """Return the slot to the pool and its job to us; what it received stays readable."""
+        job = slot.job
+        if job is None:
+            raise RuntimeError("a transfer without a job ended")
+        slot.job = None
+        self._unanswered.pop(slot, None)
+        self._running -= 1
+        self._multi.remove_handle(slot.easy)
+        self._idle.append(slot)
+        return job
+
+    def _judge(self, slot: Slot, job: FetchJob, code: int, text: str, abort: int) -> Verdict:
+        transfer = slot.transfer
+        if abort == Abort.TOO_BIG and job.kind is Kind.ROBOTS and transfer.status < 300:
+            return Verdict(Outcome.SUCCESS, "cut", is_truncated=True)
+        return classify(
+            code,
+            status=transfer.status,
+            abort=abort,
+            is_complete=transfer.is_complete,
+            has_location=transfer.has_location,
+            is_connected=slot.easy.getinfo(pycurl.CONNECT_TIME) > 0,
+            text=text,
+        )
+
+    def _result(self, slot: Slot, job: FetchJob, verdict: Verdict) -> FetchResult:
+        transfer = slot.transfer
+        getinfo = slot.easy.getinfo
+        end_ns = transfer.last_ns or time.monotonic_ns()
+        sent_us = getinfo(pycurl.PRETRANSFER_TIME_T)
+        if transfer.first_ns:
+            # libcurl's clock starts when it takes the handle up, ours at submit: the first byte,
+            # which both have seen, says how they differ.
+            before_us = (transfer.first_ns - slot.start_ns) // 1000
+            sent_us += before_us - getinfo(pycurl.STARTTRANSFER_TIME_T)
+        keeps_body = verdict.outcome is Outcome.SUCCESS or verdict.outcome is Outcome.TRUNCATED
+        return FetchResult(
+            job,
+            verdict.outcome,
+            transfer.status,
+            transfer.headers,
+            transfer.body if keeps_body else b"",
+            verdict.is_truncated,
+            slot.start_us + sent_us,
+            max((end_ns - slot.start_ns) // 1000 - sent_us, 0),
+            transfer.bytes_read,
+            getinfo(pycurl.REQUEST_SIZE),
+            verdict.reason,
+        )
+
+    # -- time -------------------------------------------------------------------------------------
+
+    def _wait_s(self, timeout_s: float) -> float:
+        """Return how long the loop may sleep: until the next thing that only we know of."""
+        wait_ns = timeout_s * _SECOND_NS if timeout_s >= 0 else float("inf")
+        if self._unanswered:
+            oldest = next(iter(self._unanswered))
+            wait_ns = min(wait_ns, oldest.start_ns + self._first_byte_ns - time.monotonic_ns())
+        if self._deferred:
+            wait_ns = min(wait_ns, self._retry_ns - time.monotonic_ns())
+        return -1.0 if wait_ns == float("inf") else max(wait_ns, 0) / _SECOND_NS
+
+    def _expire(self, before_ns: int) -> None:
+        """End transfers that began before this and have no byte yet; each is looked at once."""
+        while self._unanswered:
+            oldest = next(iter(self._unanswered))
+            if oldest.start_ns > before_ns:
+                return
+            del self._unanswered[oldest]
+            if not oldest.transfer.first_ns:
+                self._end(oldest, OK, "", Abort.FIRST_BYTE)
+
+    # -- descriptors ------------------------------------------------------------------------------
+
+    def _starve(self, slot: Slot, job: FetchJob) -> bool:
+        """No descriptor for a job: run fewer transfers, keep fewer connections, try it later.
+
+        Returns:
+            False when it has been tried for as long as a connection may take.
+        """
+        self._limit = max(min(self._limit, self._running), 1)
+        self._kept = max(self._kept * 7 // 8, 1)
+        self._multi.setopt(pycurl.M_MAXCONNECTS, self._kept)
+        now_ns = time.monotonic_ns()
+        self._retry_ns = now_ns + round(_STARVED_RETRY_S * _SECOND_NS)
+        if now_ns - slot.since_ns > self._options.connect_timeout_s * _SECOND_NS:
+            return False
+        self._deferred.append((job, slot.is_kept, slot.since_ns))
+        return True
+
+    def _recover(self) -> None:
+        self._growth += 1
+        if self._growth >= _STARVED_GROWTH:
+            self._growth = 0
+            self._limit += 1
+
+    def _start_deferred(self, now_ns: int) -> None:
+        if now_ns < self._retry_ns:
+            return
+        for _ in range(min(len(self._deferred), self._limit - self._running)):
+            self._start(*self._deferred.popleft())
+
+    # -- faults -----------------------------------------------------------------------------------
+
+    def _rebuild(self, fault: Exception) -> None:
+        """After a fault of the multi handle nothing about its transfers is certain: begin anew."""
+        self._loop.detach()
+        for slot in self._slots.values():
+            if slot.job is not None:
+                self._refuse(slot.job, Outcome.PROTOCOL_ERROR, f"internal error: {fault}")
+                slot.job = None
+                self._multi.remove_handle(slot.easy)
+            slot.easy.close()
+        self._multi.close()
+        self._running = 0
+        self._start_multi()
+
+
+_SUCCESS: Final = Verdict(Outcome.SUCCESS)

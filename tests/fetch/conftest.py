@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from larbinpy._native.eventloop import EventLoop
+from larbinpy.fetch.base import FetchOptions
+from larbinpy.fetch.curl import CurlFetcher
+from larbinpy.records import FetchJob, FetchResult, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.fetch.servers import Server
+
+LOOPBACK = b"\x7f\x00\x00\x01"
+OPTIONS = FetchOptions(user_agent=b"larbin-test", allow_private=True)
+
+
+def job_for(port: int, path: bytes = b"/", *, host: bytes = b"a.test", **more: Any) -> FetchJob:
+    """A job for loopback; ``more`` are fields of the job."""
+    url = b"http://%b:%d%b" % (host, port, path)
+    job = FetchJob(id=1, url=url, host=host, port=port, https=False, ip=LOOPBACK)
+    return replace(job, **more)
+
+
+class Client:
+    """A fetcher with its loop, for tests: bounded waiting."""
+
+    def __init__(self, **changes: Any) -> None:
+        self.loop = EventLoop()
+        self.fetcher = CurlFetcher(replace(OPTIONS, **changes), self.loop)
+
+    def wait(self, count: int, *, within_s: float = 10.0) -> list[FetchResult]:
+        """The next results; fails when they do not come in time."""
+        found: list[FetchResult] = []
+        deadline = time.monotonic() + within_s
+        while len(found) < count:
+            left_s = deadline - time.monotonic()
+            assert left_s > 0, f"{len(found)} of {count} results after {within_s} s"
+            found += self.fetcher.poll(left_s)
+        return found
+
+    def get(self, server: Server, path: bytes = b"/", **more: Any) -> FetchResult:
+        """One page of a server."""
+        self.fetcher.submit(replace(job_for(server.port, path), **more))
+        (result,) = self.wait(1)
+        return result
+
+    def robots(self, server: Server) -> FetchResult:
+        """The robots.txt of a server."""
+        return self.get(server, b"/robots.txt", kind=Kind.ROBOTS)
+
+    def close(self) -> None:
+        """Close fetcher and loop."""
+        self.fetcher.close()
+        self.loop.close()
+
+
+@pytest.fixture
+def client() -> Iterator[Client]:
+    client = Client()
+    yield client
+    client.close()

@@ -1,0 +1,160 @@
+"""Small scripted servers on loopback: each connection runs a script in a thread of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import struct
+import threading
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import TracebackType
+
+    Script = Callable[["Connection"], None]
+
+
+class Connection:
+    """What a script sees of one connection."""
+
+    def __init__(self, peer: socket.socket, requests: list[bytes]) -> None:
+        self.peer = peer
+        self._requests = requests
+        self._buffer = b""
+
+    def read_request(self) -> bytes:
+        """Return the next request's head, empty when the client has closed."""
+        while b"\r\n\r\n" not in self._buffer:
+            data = self.peer.recv(65536)
+            if not data:
+                return b""
+            self._buffer += data
+        head, _, self._buffer = self._buffer.partition(b"\r\n\r\n")
+        self._requests.append(head)
+        return head
+
+    def send(self, data: bytes) -> None:
+        """Send all of it."""
+        self.peer.sendall(data)
+
+    def reset(self) -> None:
+        """Close with a reset."""
+        linger = struct.pack("ii", 1, 0)
+        self.peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+        self.peer.close()
+
+    def wait_closed(self) -> None:
+        """Read until the client closes."""
+        while self.peer.recv(65536):
+            pass
+
+
+class Server:
+    """Runs a script for every connection; usable as a context manager."""
+
+    def __init__(self, script: Script, *, address: str = "127.0.0.1", backlog: int = 128) -> None:
+        self.requests: list[bytes] = []
+        self.connections = 0
+        self._script = script
+        self._listener = socket.create_server((address, 0), backlog=backlog)
+        self.port: int = self._listener.getsockname()[1]
+        self._threads: list[threading.Thread] = []
+        self._peers: list[socket.socket] = []
+        self._acceptor = threading.Thread(target=self._accept, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._acceptor.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        with contextlib.suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._acceptor.join()
+        self._listener.close()
+        for peer in self._peers:
+            with contextlib.suppress(OSError):
+                peer.shutdown(socket.SHUT_RDWR)
+        for thread in self._threads:
+            thread.join()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                peer, _ = self._listener.accept()
+            except OSError:
+                return
+            self.connections += 1
+            self._peers.append(peer)
+            thread = threading.Thread(target=self._run, args=(peer,), daemon=True)
+            self._threads.append(thread)
+            thread.start()
+
+    def _run(self, peer: socket.socket) -> None:
+        with contextlib.suppress(OSError), peer:
+            self._script(Connection(peer, self.requests))
+
+
+def response(
+    body: bytes = b"",
+    *,
+    status: bytes = b"200 OK",
+    fields: bytes = b"Content-Type: text/html\r\n",
+    length: int | None = None,
+) -> bytes:
+    """A response with Content-Length."""
+    size = len(body) if length is None else length
+    return b"HTTP/1.1 %b\r\n%bContent-Length: %d\r\n\r\n%b" % (status, fields, size, body)
+
+
+def answer(*data: bytes) -> Script:
+    """A script that answers each request with the same bytes and keeps the connection."""
+
+    def script(connection: Connection) -> None:
+        while connection.read_request():
+            for piece in data:
+                connection.send(piece)
+
+    return script
+
+
+def answer_and_close(*data: bytes) -> Script:
+    """A script that answers one request and closes."""
+
+    def script(connection: Connection) -> None:
+        connection.read_request()
+        for piece in data:
+            connection.send(piece)
+        connection.peer.shutdown(socket.SHUT_WR)
+        connection.wait_closed()
+
+    return script
+
+
+def answer_and_stall(*data: bytes) -> Script:
+    """A script that answers one request and then says nothing more."""
+
+    def script(connection: Connection) -> None:
+        connection.read_request()
+        for piece in data:
+            connection.send(piece)
+        connection.wait_closed()
+
+    return script
+
+
+def answer_for_ever(head: bytes, piece: bytes) -> Script:
+    """A script that never stops sending."""
+
+    def script(connection: Connection) -> None:
+        connection.read_request()
+        connection.send(head)
+        while True:
+            connection.send(piece)
+
+    return script

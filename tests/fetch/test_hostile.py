@@ -1,0 +1,229 @@
+"""The fetcher against peers that mean no good: the right outcome, in bounded time and memory."""
+
+from __future__ import annotations
+
+import socket
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from larbinpy.records import Outcome
+from tests.fetch.conftest import Client, job_for
+from tests.fetch.servers import (
+    Connection,
+    Server,
+    answer,
+    answer_and_close,
+    answer_and_stall,
+    answer_for_ever,
+    response,
+)
+
+if TYPE_CHECKING:
+    from tests.fetch.servers import Script
+
+HTML = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
+CHUNKED = HTML + b"Transfer-Encoding: chunked\r\n\r\n"
+LIMIT = 10_000
+
+
+def reset_at_once(connection: Connection) -> None:
+    connection.read_request()
+    connection.reset()
+
+
+def reset_after_headers(connection: Connection) -> None:
+    connection.read_request()
+    connection.send(HTML + b"Content-Length: 100\r\n\r\nabc")
+    time.sleep(0.05)  # or the reset overtakes the headers
+    connection.reset()
+
+
+@pytest.mark.parametrize(
+    ("script", "outcome", "status"),
+    [
+        (answer_and_close(HTML + b"Content-Length: 50\r\n\r\nhello"), Outcome.TRUNCATED, 200),
+        (answer_and_close(CHUNKED + b"5\r\nhello\r\n"), Outcome.TRUNCATED, 200),
+        (answer_and_close(CHUNKED + b"zz\r\nhello\r\n"), Outcome.PROTOCOL_ERROR, 200),
+        (answer(HTML + b"Content-Length: 3\r\n\r\nhello"), Outcome.SUCCESS, 200),
+        (
+            answer(HTML + b"Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello"),
+            Outcome.PROTOCOL_ERROR,
+            200,
+        ),
+        (answer(HTML + b"Content-Length: -5\r\n\r\nhello"), Outcome.PROTOCOL_ERROR, 200),
+        (answer(HTML + b"Content-Length: 99999999999999999999\r\n\r\n"), Outcome.TOO_BIG, 200),
+        (answer_and_close(b"\x00\x01garbage\n" * 9), Outcome.PROTOCOL_ERROR, 0),
+        (answer_and_close(b"<p>no header at all"), Outcome.PROTOCOL_ERROR, 0),
+        (answer_and_close(b""), Outcome.PROTOCOL_ERROR, 0),
+        (answer_and_close(b"HTTP/1.1 101 Switching\r\n\r\nhello"), Outcome.PROTOCOL_ERROR, 101),
+        (answer(response(b"hello", status=b"999 No")), Outcome.ERR_40X, 999),
+        (answer(response(b"hello", status=b"206 Part")), Outcome.TRUNCATED, 206),
+        (answer(b"HTTP/1.1 304 Not Modified\r\n\r\n"), Outcome.ERR_30X, 304),
+        (answer(response(status=b"302 Found")), Outcome.ERR_30X, 302),
+        (answer(b"HTTP/1.1 204 No Content\r\n\r\n"), Outcome.SUCCESS, 204),
+        (answer_and_close(HTML + b"X: a\x00b\r\n\r\n"), Outcome.PROTOCOL_ERROR, 200),
+        (answer_for_ever(HTML, b"X-%s: 1\r\n" % (b"y" * 1000)), Outcome.PROTOCOL_ERROR, 200),
+        (answer_for_ever(HTML + b"X: ", b"y" * 10_000), Outcome.PROTOCOL_ERROR, 200),
+        (answer_for_ever(HTML, b"X: 1\r\n"), Outcome.PROTOCOL_ERROR, 200),
+        (answer_for_ever(b"", b"HTTP/1.1 103 Wait\r\nX: 1\r\n\r\n"), Outcome.PROTOCOL_ERROR, 103),
+        (
+            answer_for_ever(CHUNKED + b"1\r\na\r\n0\r\n", b"X-Late: 1\r\n"),
+            Outcome.PROTOCOL_ERROR,
+            200,
+        ),
+        (answer_for_ever(HTML + b"\r\n", b"x" * 1000), Outcome.TOO_BIG, 200),
+        (answer_for_ever(CHUNKED, b"1\r\nx\r\n" * 100), Outcome.TOO_BIG, 200),
+        (
+            answer_for_ever(b"HTTP/1.1 301 Go\r\nLocation: /a\r\n\r\n", b"x" * 1000),
+            Outcome.REDIRECT,
+            301,
+        ),
+        (reset_at_once, Outcome.PROTOCOL_ERROR, 0),
+        (reset_after_headers, Outcome.PROTOCOL_ERROR, 200),
+    ],
+)
+def test_broken_responses(script: Script, outcome: Outcome, status: int) -> None:
+    """Each way of breaking HTTP has its outcome, and no more than the limit is held."""
+    client = Client(page_bytes=LIMIT, first_byte_timeout_s=5.0)
+    with Server(script) as server:
+        result = client.get(server)
+        client.close()
+    assert (result.outcome, result.status) == (outcome, status), result.reason
+    assert len(result.body) <= LIMIT
+    assert result.bytes_read < 200_000
+
+
+def test_truncated_body_is_kept(client: Client) -> None:
+    """What arrived of a page stays readable, and is marked."""
+    with Server(answer_and_close(HTML + b"Content-Length: 50\r\n\r\nhello")) as server:
+        result = client.get(server)
+    assert (result.body, result.is_truncated) == (b"hello", True)
+
+
+def test_declared_size_over_the_limit_is_not_read() -> None:
+    """A page that says it is too big is left at its headers."""
+    client = Client(page_bytes=LIMIT)
+    with Server(answer_and_stall(response(length=LIMIT + 1))) as server:
+        result = client.get(server)
+        client.close()
+    assert (result.outcome, result.body) == (Outcome.TOO_BIG, b"")
+
+
+def test_size_at_the_limit_is_fine() -> None:
+    """The limit itself is allowed."""
+    client = Client(page_bytes=LIMIT)
+    with Server(answer(response(b"x" * LIMIT))) as server:
+        result = client.get(server)
+        client.close()
+    assert (result.outcome, len(result.body)) == (Outcome.SUCCESS, LIMIT)
+
+
+def test_long_robots_txt_is_cut() -> None:
+    """The first bytes of a robots.txt count (RFC 9309), however long it is."""
+    client = Client(robots_bytes=1000)
+    with Server(answer(response(b"x" * 5000))) as server:
+        result = client.robots(server)
+        client.close()
+    assert (result.outcome, result.body, result.is_truncated) == (
+        Outcome.SUCCESS,
+        b"x" * 1000,
+        True,
+    )
+
+
+def trickle(head: bytes) -> Script:
+    """A byte every 50 ms after the head."""
+
+    def script(connection: Connection) -> None:
+        connection.read_request()
+        connection.send(head)
+        while True:
+            connection.send(b"x")
+            time.sleep(0.05)
+
+    return script
+
+
+@pytest.mark.parametrize(
+    ("script", "changes"),
+    [
+        (answer_and_stall(), {"first_byte_timeout_s": 0.2}),
+        (answer_and_stall(HTML), {"total_timeout_s": 0.3}),
+        pytest.param(
+            answer_and_stall(HTML + b"Content-Length: 9\r\n\r\nabc"),
+            {"stall_s": 1},
+            marks=pytest.mark.slow,  # libcurl looks at the speed of the last five seconds
+        ),
+        (trickle(HTML + b"Content-Length: 999\r\n\r\n"), {"total_timeout_s": 0.3}),
+        (trickle(HTML), {"total_timeout_s": 0.3}),
+        (answer_for_ever(CHUNKED + b"1;", b"x" * 100), {"total_timeout_s": 0.3}),
+    ],
+)
+def test_slow_peers_run_out_of_time(script: Script, changes: dict[str, float]) -> None:
+    """Each kind of slowness has a limit of its own."""
+    client = Client(**changes)
+    with Server(script) as server:
+        begin = time.monotonic()
+        result = client.get(server)
+        waited_s = time.monotonic() - begin
+        client.close()
+    (limit_s,) = changes.values()
+    assert result.outcome is Outcome.TIMEOUT
+    assert result.reason
+    assert limit_s * 0.9 < waited_s < limit_s + 5
+    assert result.duration_us < (limit_s + 5) * 1e6
+
+
+def test_first_byte_limit_spares_who_answered(client: Client) -> None:
+    """Only transfers without a byte end by that limit; a page begun in time may take longer."""
+    client = Client(first_byte_timeout_s=0.2)
+    with Server(trickle(HTML + b"Content-Length: 10\r\n\r\n")) as server:
+        result = client.get(server)
+        client.close()
+    assert result.outcome is Outcome.SUCCESS
+
+
+def test_stalled_tls_handshake() -> None:
+    """A peer that accepts and says nothing holds a slot for the connect limit only."""
+    client = Client(connect_timeout_s=0.3)
+    with Server(answer_and_stall()) as server:
+        job = job_for(server.port, https=True)
+        job.url = job.url.replace(b"http:", b"https:")
+        client.fetcher.submit(job)
+        (result,) = client.wait(1)
+        client.close()
+    assert result.outcome is Outcome.TIMEOUT
+
+
+def test_tls_with_a_plain_peer(client: Client) -> None:
+    """A peer that does not speak TLS is a TLS error."""
+    with Server(lambda connection: connection.send(b"HTTP/1.1 400 Bad\r\n\r\n" * 9)) as server:
+        job = job_for(server.port, https=True)
+        job.url = job.url.replace(b"http:", b"https:")
+        client.fetcher.submit(job)
+        (result,) = client.wait(1)
+    assert result.outcome is Outcome.TLS_ERROR
+
+
+def test_refused_connection(client: Client) -> None:
+    """A closed port is no connection."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    client.fetcher.submit(job_for(port))
+    (result,) = client.wait(1)
+    assert (result.outcome, result.status) == (Outcome.NO_CONNECTION, 0)
+
+
+def test_good_hosts_beside_bad_ones() -> None:
+    """Peers that stall do not slow others down."""
+    client = Client(connections=60)
+    with Server(answer_and_stall()) as bad, Server(answer(response(b"x"))) as good:
+        for n in range(30):
+            client.fetcher.submit(job_for(bad.port, host=b"bad%d.test" % n))
+        for n in range(30):
+            client.fetcher.submit(job_for(good.port, host=b"good%d.test" % n))
+        results = client.wait(30, within_s=5)
+        client.close()
+    assert {result.job.port for result in results} == {good.port}
