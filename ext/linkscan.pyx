@@ -29,7 +29,7 @@ from htmlbase cimport (
     reserve,
 )
 from htmlskip cimport behind, find_raw_end, find_script_end, skip_cdata, skip_comment
-from htmltext cimport TEXT_GROWTH, Entities, Entity, put_text
+from htmltext cimport TEXT_GROWTH, Entities, Entity, put_coded, put_text
 from htmlvalue cimport next_candidate, read_charset, read_refresh, rel_bits, skip_spaces
 from layout cimport (
     ATTRIBUTE_ACTION, ATTRIBUTE_CONTENT, ATTRIBUTE_DATA, ATTRIBUTE_HREF, ATTRIBUTE_POSTER,
@@ -658,9 +658,22 @@ cdef const uint8_t *skip_declaration(Page *page, const uint8_t *p) noexcept nogi
 
 
 cdef bint has_text(const uint8_t *p, const uint8_t *end) noexcept nogil:
-    while p < end and (html_class[p[0]] & IS_SPACE or p[0] == 0):
-        p += 1
-    return p < end
+    """Whether there is more than spaces here, also when they are written as references."""
+    cdef uint8_t meant[TEXT_GROWTH * 2]  # the longest value of a reference has six bytes
+    cdef Span rest
+    while p < end:
+        if p[0] == c'&':
+            rest = Span(p, end - p)
+            if put_coded(&ENTITIES, &rest, meant, False) != 1:
+                return True
+            if not html_class[meant[0]] & IS_SPACE:
+                return True
+            p = rest.data
+        elif p[0] == 0 or html_class[p[0]] & IS_SPACE:
+            p += 1
+        else:
+            return True
+    return False
 
 
 cdef void scan_page(Page *page, const uint8_t *p) noexcept nogil:

@@ -31,7 +31,7 @@ GLUE = [
     "<", ">", "/>", "</", "<!--", "-->", "--!>", "<!-->", "<!--->", "<!---", "-", "--", "<!", "<?",
     "<![CDATA[", "]]>", '"', "'", "=", "&", " ", "\n", "\r", "\f", "\0", "/", "text", "</script",
     "</script ", "<script", "<!--<script>", "</p>", "</br>", "</svg>", "</title>", "</template>",
-    "</frameset>", "<!doctype html>", "&#", "&#x", "é", "<br>",
+    "</frameset>", "<!doctype html>", "&#", "&#x", "é", "<br>", "&#32;", "&Tab;", "&#0;", "<frame src=f>",
 ]  # fmt: skip
 
 names = st.sampled_from(ELEMENTS)
@@ -44,15 +44,20 @@ attributes = st.builds(
     st.sampled_from(['"', "'", "", " "]),
     st.sampled_from(["", " "]),
 )
-good_attributes = st.builds(' {}="{}"'.format, st.sampled_from(ATTRIBUTES), st.sampled_from(VALUES))
+good_attributes = st.builds(
+    ' {}="{}"'.format,
+    st.sampled_from(ATTRIBUTES),
+    st.sampled_from(VALUES).map(lambda value: value.replace('"', "&quot;")),
+)
 tags = st.builds(
     "<{}{}{}>".format,
     names,
     st.lists(good_attributes | attributes, max_size=4).map("".join),
     st.sampled_from(["", "", "/", " /"]),
 )
+good_tags = st.builds("<{}{}>".format, names, st.lists(good_attributes, max_size=4).map("".join))
 end_tags = st.builds("</{}{}>".format, names, st.sampled_from(["", " ", "/", " a='>'"]))
-pieces = (tags | tags | end_tags | st.sampled_from(GLUE)).map(str.encode) | st.binary(max_size=4)
+pieces = (tags | good_tags | good_tags | end_tags | st.sampled_from(GLUE)).map(str.encode) | st.binary(max_size=4)
 soup = st.lists(pieces, max_size=25).map(b"".join)
 
 

@@ -130,7 +130,7 @@ class _Page:
         if self.is_in_title:
             self.title = (self.title or "") + c
         is_markup = self.tokenizer.state in (self.tokenizer.data, self.tokenizer.tag_open)
-        if is_markup and c not in SPACES + "\ufffd\0" and not self.is_in_title:
+        if is_markup and c not in SPACES + "\0" and not self.is_in_title:
             self.no_frameset()
 
     def start(self, name: str, attributes: dict[str, str], *, is_self_closing: bool) -> None:
