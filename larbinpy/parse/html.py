@@ -1,0 +1,70 @@
+"""Reading of an HTML page: its encoding, its links, and what it says about itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from larbinpy._native import linkscan
+from larbinpy.parse.charset import find_encoding, to_utf8
+
+MAX_LINKS = 50_000
+
+
+@dataclass(slots=True)
+class Reading:
+    """What a page says; texts are UTF-8, None where it says nothing."""
+
+    encoding: str
+    encoding_from: str
+    """``bom``, ``header``, ``meta``, ``meta-late``, ``xml`` or ``none``."""
+    links: bytes
+    """``found_link`` items in document order, see ``docs/protocol.md``."""
+    count: int
+    dropped: int
+    """Links behind the limit, which ``links`` does not hold."""
+    base: bytes | None
+    title: bytes
+    robots: bytes
+    """The contents of all meta robots, joined by commas."""
+    canonical: bytes | None
+    language: bytes | None
+
+    @property
+    def is_nofollow(self) -> bool:
+        """Whether the page asks not to follow its links."""
+        return not _words(self.robots).isdisjoint((b"nofollow", b"none"))
+
+    @property
+    def is_noindex(self) -> bool:
+        """Whether the page asks not to be kept."""
+        return not _words(self.robots).isdisjoint((b"noindex", b"none"))
+
+
+def read(body: bytes, content_type: bytes, max_links: int = MAX_LINKS) -> Reading:
+    """Read a page.
+
+    Args:
+        body: the page, content encodings removed.
+        content_type: value of the header field, empty when there is none.
+        max_links: links beyond these are counted and not listed.
+
+    Cost: O(bytes of the body).
+    """
+    encoding, encoding_from = find_encoding(content_type, body)
+    found = linkscan.scan(to_utf8(body, encoding), max_links)
+    return Reading(
+        encoding,
+        encoding_from,
+        found.links,
+        found.count,
+        found.dropped,
+        found.base,
+        b" ".join(found.title.split()),
+        found.robots,
+        found.canonical,
+        found.language,
+    )
+
+
+def _words(directives: bytes) -> set[bytes]:
+    return {word.strip() for word in directives.lower().split(b",")}

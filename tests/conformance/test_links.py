@@ -1,0 +1,140 @@
+"""The pages of the link corpus: every link of the listed kinds, in order, and their encodings."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import struct
+from typing import Any, Final
+
+import pytest
+
+from larbinpy.parse.charset import find_encoding
+from larbinpy.parse.html import read
+from tests.conformance.shared import data
+
+Page = dict[str, Any]  # as the JSON has it
+ELEMENTS: Final = {
+    1: "a", 2: "area", 3: "link", 4: "base", 5: "frame", 6: "iframe", 7: "img", 8: "script",
+    9: "source", 10: "meta",
+}  # fmt: skip
+ATTRIBUTES: Final = {1: "href", 2: "src", 3: "srcset", 4: "content"}
+REL_NOFOLLOW: Final = 1
+OK: Final = 0
+UNFETCHABLE: Final = (1, 4)
+
+
+def pages() -> list[Page]:
+    """All pages of the corpus."""
+    found: list[Page] = json.loads(data("links/expected.json").read_bytes())
+    return found
+
+
+def body_of(page: Page) -> bytes:
+    """The page's bytes."""
+    return data(f"links/{page['file']}").read_bytes()
+
+
+def unpacked(links: bytes) -> list[tuple[int, int, int, bytes]]:
+    """The items of a buffer of ``found_link``."""
+    found = []
+    at = 0
+    while at < len(links):
+        element, attribute, rel, _, size = struct.unpack_from("<BBBBI", links, at)
+        found.append((element, attribute, rel, links[at + 8 : at + 8 + size]))
+        at += 8 + size
+    return found
+
+
+def expected_links(page: Page) -> list[list[str]]:
+    """The page's links with those of SVG at their places; an xlink:href is listed as href."""
+    merged: list[list[str]] = []
+    svg = page.get("svg", [])
+    for position in range(len(page["links"]) + 1):
+        merged += [[tag, "href", raw] for before, tag, _, raw, _ in svg if before == position]
+        merged += [link[:3] for link in page["links"][position : position + 1]]
+    return merged
+
+
+def found_links(page: Page) -> list[list[str]]:
+    """What larbinpy finds, without the kinds that the corpus leaves out."""
+    reading = read(body_of(page), page["content_type"].encode())
+    return [
+        [ELEMENTS[element], ATTRIBUTES[attribute], value.decode()]
+        for element, attribute, _, value in unpacked(reading.links)
+        if element in ELEMENTS
+    ]
+
+
+def test_every_link_is_found_in_order() -> None:
+    """All pages give exactly the expected links."""
+    wrong = [page["file"] for page in pages() if found_links(page) != expected_links(page)]
+    assert wrong == []
+
+
+def test_every_encoding_is_found() -> None:
+    """All pages have the expected encoding, found in the expected place."""
+    wrong = [
+        (page["file"], found)
+        for page in pages()
+        if (found := find_encoding(page["content_type"].encode(), body_of(page)))
+        != (page["encoding"], page["encoding_from"])
+    ]
+    assert wrong == []
+
+
+def test_rel_nofollow_is_seen() -> None:
+    """The nofollow bit stands exactly at the links whose rel has that word."""
+    for page in pages():
+        if "svg" in page:
+            continue
+        links = unpacked(read(body_of(page), page["content_type"].encode()).links)
+        listed = [rel for element, _, rel, _ in links if element in ELEMENTS]
+        expected = [
+            "nofollow" in page.get("rel", {}).get(str(index), "").lower().split()
+            for index in range(len(listed))
+        ]
+        assert expected == [bool(rel & REL_NOFOLLOW) for rel in listed], page["file"]
+
+
+def test_every_link_resolves() -> None:
+    """All links resolve against their page's base to the expected URL."""
+    try:
+        url = importlib.import_module("larbinpy.url")
+    except ModuleNotFoundError:
+        pytest.skip("the URL kernel is not there")
+    wrong = []
+    for page in pages():
+        reading = read(body_of(page), page["content_type"].encode())
+        items = unpacked(reading.links)
+        packed = url.resolve(page["base_url"].encode(), reading.links, reading.encoding)
+        resolved = [
+            result
+            for (element, *_), result in zip(items, resolved_urls(packed), strict=True)
+            if element in ELEMENTS and element != 4  # base resolves against the page itself
+        ]
+        expected = [link[3] for link in page["links"] if link[0] != "base"]
+        if "svg" not in page:
+            wrong += [(page["file"], *p) for p in zip(expected, resolved, strict=True) if differ(*p)]
+    assert wrong == []
+
+
+def resolved_urls(packed: bytes) -> list[tuple[int, bytes]]:
+    """The (status, URL) of a buffer of ``resolved_link``."""
+    found = []
+    at = 0
+    while at < len(packed):
+        status, *_, size = struct.unpack_from("<BBBBBBHI", packed, at)
+        found.append((status, packed[at + 12 : at + 12 + size]))
+        at += 12 + size
+    return found
+
+
+def differ(expected: str | None, found: tuple[int, bytes]) -> bool:
+    """Whether a resolved link is wrong: URLs of other schemes and too long ones are not kept."""
+    status, url = found
+    if status == OK:
+        return expected is None or expected.split("#")[0] != url.decode()
+    if expected is None:
+        return status not in UNFETCHABLE
+    return expected.startswith(("http:", "https:")) and len(expected) <= 2083
