@@ -1,5 +1,5 @@
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 ABORT_TOO_BIG: int
 ABORT_TYPE: int
@@ -15,7 +15,7 @@ class Transfer:
     has_location: bool
     first_ns: int
     last_ns: int
-    def __init__(self, opened: Callable[[int], None], types: tuple[bytes, ...]) -> None: ...
+    def __new__(cls, opened: Callable[[int], None], types: tuple[bytes, ...]) -> Self: ...
     def reset(
         self, ip: str, port: int, limit: int, check_type: bool, check_length: bool
     ) -> None: ...

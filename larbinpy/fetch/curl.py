@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from larbinpy.fetch.base import FetchOptions
 
 _SECOND_NS: Final = 1_000_000_000
-_STARVED_RETRY_S: Final = 0.1
+_STARVED_RETRY_NS: Final = _SECOND_NS // 10
 """How long a job that found no descriptor waits before the next try."""
 _STARVED_GROWTH: Final = 64
-"""Results after which one more connection is tried again."""
+"""Results after which an eighth more connections are tried again."""
 
 
 class CurlFetcher:
@@ -248,11 +248,12 @@ class CurlFetcher:
         Returns:
             False when it has been tried for as long as a connection may take.
         """
-        self._limit = max(min(self._limit, self._running), 1)
-        self._kept = max(self._kept * 7 // 8, 1)
-        self._multi.setopt(pycurl.M_MAXCONNECTS, self._kept)
         now_ns = time.monotonic_ns()
-        self._retry_ns = now_ns + round(_STARVED_RETRY_S * _SECOND_NS)
+        self._limit = max(min(self._limit, self._running), 1)
+        if now_ns >= self._retry_ns:  # the first of a burst
+            self._keep(self._kept * 7 // 8)
+        self._growth = 0
+        self._retry_ns = now_ns + _STARVED_RETRY_NS
         if now_ns - slot.since_ns > self._options.connect_timeout_s * _SECOND_NS:
             return False
         self._deferred.append((job, slot.is_kept, slot.since_ns))
@@ -262,7 +263,13 @@ class CurlFetcher:
         self._growth += 1
         if self._growth >= _STARVED_GROWTH:
             self._growth = 0
-            self._limit += 1
+            self._limit = min(self._limit * 9 // 8 + 1, self._options.connections)
+            self._keep(self._kept * 9 // 8 + 1)
+
+    def _keep(self, connections: int) -> None:
+        """Set how many connections may stay open, idle ones included."""
+        self._kept = min(max(connections, 1), self._options.kept_connections)
+        self._multi.setopt(pycurl.M_MAXCONNECTS, self._kept)
 
     def _start_deferred(self, now_ns: int) -> None:
         if now_ns < self._retry_ns:

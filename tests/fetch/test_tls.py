@@ -1,0 +1,86 @@
+"""HTTPS with a certificate of our own."""
+
+from __future__ import annotations
+
+import shutil
+import ssl
+import subprocess
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from larbinpy.records import FetchResult, Outcome
+from tests.fetch.conftest import Client, job_for
+from tests.fetch.servers import Connection, Server, answer, response
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ANSWER = answer(response(b"secret"))
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A self-signed certificate for a.test, with its key in the same file."""
+    if shutil.which("openssl") is None:
+        pytest.skip("no openssl command")
+    file = tmp_path_factory.mktemp("tls") / "pem"
+    key = file.with_name("key")
+    make = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2"
+    names = ["-subj", "/CN=a.test", "-addext", "subjectAltName=DNS:a.test"]
+    subprocess.run(
+        [*make.split(), *names, "-keyout", str(key), "-out", str(file)],
+        check=True,
+        capture_output=True,
+    )
+    file.write_bytes(file.read_bytes() + key.read_bytes())
+    return file
+
+
+def get(
+    certificate: Path, *, host: bytes = b"a.test", count: int = 1, **changes: object
+) -> list[FetchResult]:
+    """Fetch from a TLS server, over one connection."""
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(certificate)
+
+    def script(connection: Connection) -> None:
+        with context.wrap_socket(connection.peer, server_side=True) as connection.peer:
+            ANSWER(connection)
+
+    results = []
+    client = Client(**changes)
+    with Server(script) as server:
+        for _ in range(count):
+            job = job_for(server.port, host=host)
+            client.fetcher.submit(replace(job, https=True, url=job.url.replace(b"http", b"https")))
+            results += client.wait(1)
+        client.close()
+    assert server.connections == 1
+    return results
+
+
+def test_https_page(certificate: Path) -> None:
+    """A page comes over TLS, several over one connection; SNI and names are those of the URL."""
+    results = get(certificate, ca_file=str(certificate), count=3)
+    assert [(r.outcome, r.body) for r in results] == [(Outcome.SUCCESS, b"secret")] * 3
+
+
+def test_unknown_issuer(certificate: Path) -> None:
+    """A certificate that nobody vouches for is a TLS error."""
+    (result,) = get(certificate)
+    assert (result.outcome, result.body) == (Outcome.TLS_ERROR, b"")
+    assert "certificate" in result.reason
+
+
+def test_certificate_for_another_name(certificate: Path) -> None:
+    """The certificate must name the host, whatever the address is."""
+    (result,) = get(certificate, host=b"b.test", ca_file=str(certificate))
+    assert result.outcome is Outcome.TLS_ERROR
+
+
+def test_verification_can_be_left_out(certificate: Path) -> None:
+    """Reach over safety, when the operator says so."""
+    (result,) = get(certificate, host=b"b.test", is_tls_verified=False)
+    assert result.outcome is Outcome.SUCCESS
