@@ -14,6 +14,7 @@ Cost: one crossing and one nogil block per batch; about 1 ns a byte for URLs and
 miss per tested bit, hidden by prefetching the batch.
 """
 
+cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport int8_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
@@ -142,6 +143,7 @@ def page_code(bytes page not None):
     return code
 
 
+@cython.final
 cdef class BitTable:
     """larbin's bit-hashtable: one bit per code, never resized.
 

@@ -15,15 +15,16 @@ A call has three passes without the GIL, and Python only between them:
 3. A link is refused for the first rule that applies, in the order of ``verdict``.
 4. The cache of written fingerprints holds whole fingerprints: it may forget, it never errs.
 5. Hosts are known by a keyed 64-bit hash alone (host cache, ``sites``): two of 2**16 hosts are
-   confused with a chance of 2**-33.
+   confused with a chance of 2**-32.
 
 Cost: O(bytes of the page's links), about 2 us for 30 links of 50 bytes.
 """
 
+cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, realloc
-from libc.string cimport memchr, memcmp, memcpy, memset
+from libc.string cimport memcpy, memset
 
 from layout cimport (
     ELEMENT_A, ELEMENT_AREA, ELEMENT_FRAME, ELEMENT_IFRAME, ELEMENT_IMG, ELEMENT_LINK,
@@ -41,6 +42,35 @@ cdef extern from "links.h" nogil:
 cdef extern from "mix.h" nogil:
     uint64_t mix64(uint64_t key)
     void PREFETCH_READ(const void *address)
+
+cdef extern from "resolved.h" nogil:
+    const uint8_t *url_of(const resolved_link *link)
+    const uint8_t *host_of(const resolved_link *link)
+    bint is_host(const resolved_link *link, const uint8_t *host, size_t host_len)
+    int64_t count_resolved(const uint8_t *data, size_t size)
+    bint has_query(const uint8_t *text, size_t size)
+    size_t length_of_path(const uint8_t *text, size_t size)
+
+cdef extern from "suffixes.h" nogil:
+    ctypedef struct suffix:
+        pass
+    ctypedef struct suffix_set:
+        suffix *entries
+        int32_t used
+    void suffixes_init(suffix_set *set, suffix *entries)
+    void suffixes_add(suffix_set *set, const uint8_t *text, size_t size)
+    bint suffixes_match(const suffix_set *set, const uint8_t *text, size_t size)
+
+cdef extern from "hosttable.h" nogil:
+    ctypedef struct host_domain:
+        uint64_t host
+        uint64_t domain
+    ctypedef struct host_table:
+        host_domain *slots
+    uint64_t hash_of_host(const uint8_t *key, const uint8_t *host, size_t size)
+    int hosts_init(host_table *hosts, uint64_t limit)
+    host_domain *hosts_find(const host_table *hosts, uint64_t host)
+    void hosts_put(host_table *hosts, uint64_t host, uint64_t domain)
 
 cdef enum:
     MAX_URL_BYTES = 2083
@@ -63,15 +93,6 @@ cdef enum:
     REASONS = 11
     ACCEPTED = 255
 
-
-cdef struct suffix:
-    const uint8_t *text
-    size_t size
-    int32_t next  # index of the next suffix with the same last byte, -1 = none
-
-cdef struct host_domain:
-    uint64_t host    # host_hash, 0 = empty
-    uint64_t domain  # siphash13 of its registered domain
 
 cdef struct candidate:
     const resolved_link *link
@@ -173,6 +194,7 @@ def with_forced(bytes group_links not None, bytes mask not None):
     return forced
 
 
+@cython.final
 cdef class WrittenCache:
     """A direct-mapped cache of fingerprints that shards have answered "written".
 
@@ -241,109 +263,33 @@ cdef class WrittenCache:
         memset(self._slots, 0, self._size * sizeof(uint64_t))
 
 
-cdef inline uint8_t lower(uint8_t byte) noexcept nogil:
-    return byte + 32 if b'A' <= byte <= b'Z' else byte
-
-
-cdef inline bint ends_with(const uint8_t *text, size_t size,
-                           const uint8_t *end, size_t end_size) noexcept nogil:
-    """Whether text ends with end, which is lower-case, in any case."""
-    cdef size_t i
-    if size < end_size:
-        return False
-    text += size - end_size
-    for i in range(end_size):
-        if lower(text[i]) != end[i]:
-            return False
-    return True
-
-
+@cython.final
 cdef class _Suffixes:
-    """A set of lower-case suffixes, chained by their last byte."""
+    """Owns a set of suffixes and the texts that it points to."""
 
-    cdef tuple _texts  # keeps alive what the entries point to
-    cdef suffix *_entries
-    cdef int32_t _first[256]
-    cdef bint is_empty
+    cdef tuple _texts
+    cdef suffix_set _set
 
     def __cinit__(self, texts):
-        cdef int32_t i
-        cdef uint8_t last
         cdef bytes text
-        self._texts = tuple(one.lower() for one in texts)
-        self.is_empty = not self._texts
-        self._entries = <suffix *>calloc(max(len(self._texts), 1), sizeof(suffix))
-        if self._entries is NULL:
+        self._texts = tuple(text.lower() for text in texts)
+        cdef suffix *entries = <suffix *>calloc(max(len(self._texts), 1), sizeof(suffix))
+        if entries is NULL:
             raise MemoryError
-        for i in range(256):
-            self._first[i] = -1
-        for i in range(<int32_t>len(self._texts)):
-            text = self._texts[i]
+        suffixes_init(&self._set, entries)
+        for text in self._texts:
             if not text:
                 raise ValueError("an empty suffix would match everything")
-            last = text[len(text) - 1]
-            self._entries[i].text = text
-            self._entries[i].size = len(text)
-            self._entries[i].next = self._first[last]
-            self._first[last] = i
+            suffixes_add(&self._set, text, len(text))
 
     def __dealloc__(self):
-        free(self._entries)
+        free(self._set.entries)
 
-    cdef bint matches(self, const uint8_t *text, size_t size) noexcept nogil:
-        cdef int32_t i
-        if size == 0:
-            return False
-        i = self._first[lower(text[size - 1])]
-        while i >= 0:
-            if ends_with(text, size, self._entries[i].text, self._entries[i].size):
-                return True
-            i = self._entries[i].next
-        return False
+    cdef inline bint match(self, const uint8_t *text, size_t size) noexcept nogil:
+        return suffixes_match(&self._set, text, size)
 
 
-cdef inline uint64_t hash_of_host(const uint8_t *key, const uint8_t *host,
-                                  size_t size) noexcept nogil:
-    return siphash13(key, host, size) | 1  # 0 marks an empty slot
-
-
-cdef class _Hosts:
-    """Host hash -> domain hash, by open addressing; emptied when it is half full."""
-
-    cdef host_domain *_slots
-    cdef uint64_t _size
-    cdef uint64_t _used
-    cdef uint64_t _limit
-
-    def __cinit__(self, uint64_t limit):
-        self._limit = limit
-        self._size = 2
-        while self._size < 2 * limit:
-            self._size *= 2
-        self._slots = <host_domain *>calloc(self._size, sizeof(host_domain))
-        if self._slots is NULL:
-            raise MemoryError
-
-    def __dealloc__(self):
-        free(self._slots)
-
-    cdef inline host_domain *find(self, uint64_t host) noexcept nogil:
-        """The slot of a host, or the empty one where it belongs."""
-        cdef uint64_t slot = mix64(host) & (self._size - 1)
-        while self._slots[slot].host != host and self._slots[slot].host != 0:
-            slot = (slot + 1) & (self._size - 1)
-        return &self._slots[slot]
-
-    cdef void put(self, uint64_t host, uint64_t domain) noexcept nogil:
-        if self._used == self._limit:
-            memset(self._slots, 0, self._size * sizeof(host_domain))
-            self._used = 0
-        cdef host_domain *slot = self.find(host)
-        self._used += slot.host == 0
-        slot.host = host
-        slot.domain = domain
-
-
+@cython.final
 cdef class LinkBatch:
     """The links of one page, sorted out.
 
@@ -373,6 +319,7 @@ cdef struct page_facts:
     uint8_t flags
 
 
+@cython.final
 cdef class LinkFilter:
     """Turns the resolved links of pages into LINKS entries.
 
@@ -405,7 +352,7 @@ cdef class LinkFilter:
     cdef uint16_t _depth_in_site
     cdef int64_t _links_per_page
     cdef _Suffixes _forbidden, _never_forbidden, _priority, _domains
-    cdef _Hosts _hosts, _sites
+    cdef host_table _hosts, _sites
     cdef WrittenCache _written
 
     # Scratch of one call.
@@ -443,21 +390,25 @@ cdef class LinkFilter:
         self._priority = _Suffixes(priority)
         self._domains = _Suffixes(domains)
         self._has_sites = sites is not None
-        self._sites = self.hosts_of(() if sites is None else tuple(sites))
-        self._hosts = _Hosts(known_hosts)
+        if hosts_init(&self._hosts, known_hosts) < 0:
+            raise MemoryError
+        self.set_sites(() if sites is None else tuple(sites))
         self._written = WrittenCache(cache_bits)
 
     def __dealloc__(self):
         free(self._links)
         free(self._on_page)
+        free(self._hosts.slots)
+        free(self._sites.slots)
 
-    cdef _Hosts hosts_of(self, tuple sites):
-        cdef _Hosts hosts = _Hosts(len(sites) + 1)
+    cdef int set_sites(self, tuple sites) except -1:
         cdef bytes site
+        if hosts_init(&self._sites, len(sites) + 1) < 0:
+            raise MemoryError
         for site in sites:
             site = site.lower()
-            hosts.put(hash_of_host(self._sip_key, site, len(site)), 0)
-        return hosts
+            hosts_put(&self._sites, hash_of_host(self._sip_key, site, len(site)), 0)
+        return 0
 
     def written(self, bytes fingerprints not None):
         """Note fingerprints (u64 each) whose records a shard has written."""
@@ -570,8 +521,7 @@ cdef class LinkFilter:
     cdef int verdict(self, candidate *found, const page_facts *page) noexcept nogil:
         """The first rule that refuses a link, or ACCEPTED with its left and level filled in."""
         cdef const resolved_link *link = found.link
-        cdef const uint8_t *url = <const uint8_t *>link + sizeof(resolved_link)
-        cdef const uint8_t *host = url + link.host_start
+        cdef const uint8_t *url = url_of(link)
         cdef bint is_outside
         cdef size_t file, path_len
         if link.status != RESOLVED_OK:
@@ -588,16 +538,15 @@ cdef class LinkFilter:
         path_len = length_of_path(url + file, link.url_len - file)
         if self.is_forbidden(url + file, path_len):
             return EXTENSION
-        is_outside = (link.host_len != page.host_len
-                      or memcmp(host, page.host, page.host_len) != 0)
+        is_outside = not is_host(link, page.host, page.host_len)
         if is_outside and not self._external and not page.flags & (LINK_REDIRECT | LINK_SEED):
             return OUT_SITE
-        if not self.is_in_scope(host, link.host_len):
+        if not self.is_in_scope(host_of(link), link.host_len):
             return OUT_SITE
         if (page.left_outside if is_outside else page.left) < 0:
             return TOO_DEEP
         found.left = <uint16_t>(page.left_outside if is_outside else page.left)
-        found.level = not self._priority.matches(url + file, path_len)
+        found.level = not self._priority.match(url + file, path_len)
         return ACCEPTED
 
     cdef inline bint follows(self, uint8_t element) noexcept nogil:
@@ -609,14 +558,14 @@ cdef class LinkFilter:
                 or element == ELEMENT_SEED)
 
     cdef inline bint is_forbidden(self, const uint8_t *path, size_t size) noexcept nogil:
-        return self._forbidden.matches(path, size) and not self._never_forbidden.matches(path, size)
+        return self._forbidden.match(path, size) and not self._never_forbidden.match(path, size)
 
     cdef inline bint is_in_scope(self, const uint8_t *host, size_t size) noexcept nogil:
-        if not self._domains.is_empty and not self._domains.matches(host, size):
+        if self._domains._set.used and not self._domains.match(host, size):
             return False
         if not self._has_sites:
             return True
-        return self._sites.find(hash_of_host(self._sip_key, host, size)).host != 0
+        return hosts_find(&self._sites, hash_of_host(self._sip_key, host, size)).host != 0
 
     cdef int64_t look_up_domains(self, int64_t count) noexcept nogil:
         """Fill in the domains that are cached; return how many are not.
@@ -625,22 +574,22 @@ cdef class LinkFilter:
         """
         cdef int64_t i, missing = 0
         cdef candidate *found
-        cdef candidate *before = NULL
+        cdef const resolved_link *before = NULL
         cdef host_domain *slot
         for i in range(count):
             found = &self._links[i]
-            if before is not NULL and same_host(found.link, before.link):
-                found.host = before.host
-                found.domain = before.domain
-                found.has_domain = before.has_domain
+            if before is not NULL and is_host(found.link, host_of(before), before.host_len):
+                found.host = self._links[i - 1].host
+                found.domain = self._links[i - 1].domain
+                found.has_domain = self._links[i - 1].has_domain
             else:
                 found.host = hash_of_host(self._sip_key, host_of(found.link),
                                           found.link.host_len)
-                slot = self._hosts.find(found.host)
+                slot = hosts_find(&self._hosts, found.host)
                 found.domain = slot.domain
                 found.has_domain = slot.host != 0
             missing += not found.has_domain
-            before = found
+            before = found.link
         return missing
 
     cdef int ask_domains(self, int64_t count) except -1:
@@ -653,13 +602,13 @@ cdef class LinkFilter:
             found = &self._links[i]
             if found.has_domain:
                 continue
-            slot = self._hosts.find(found.host)
+            slot = hosts_find(&self._hosts, found.host)
             if slot.host == 0:
                 domain = self._domain_of(
                     PyBytes_FromStringAndSize(<const char *>host_of(found.link),
                                               found.link.host_len))
                 found.domain = siphash13(self._sip_key, domain, len(domain))
-                self._hosts.put(found.host, found.domain)
+                hosts_put(&self._hosts, found.host, found.domain)
             else:
                 found.domain = slot.domain
         return 0
@@ -737,49 +686,6 @@ cdef class LinkFilter:
             self._entry_at[found.shard] += write_entry(self._entry_at[found.shard], found, page)
             self._fp_at[found.shard][0] = found.fp
             self._fp_at[found.shard] += 1
-
-
-cdef inline const uint8_t *url_of(const resolved_link *link) noexcept nogil:
-    return <const uint8_t *>link + sizeof(resolved_link)
-
-
-cdef inline const uint8_t *host_of(const resolved_link *link) noexcept nogil:
-    return url_of(link) + link.host_start
-
-
-cdef inline bint same_host(const resolved_link *a, const resolved_link *b) noexcept nogil:
-    return a.host_len == b.host_len and memcmp(host_of(a), host_of(b), a.host_len) == 0
-
-
-cdef int64_t count_resolved(const uint8_t *data, size_t size) noexcept nogil:
-    """Number of records, or -1 when they do not fill the buffer or a good one has no host."""
-    cdef const resolved_link *link
-    cdef int64_t links = 0
-    while size:
-        link = <const resolved_link *>data
-        if size < sizeof(resolved_link) or link.url_len > size - sizeof(resolved_link):
-            return -1
-        if link.status == RESOLVED_OK:
-            if link.host_len == 0 or <size_t>link.host_start + link.host_len > link.url_len:
-                return -1
-        data += sizeof(resolved_link) + link.url_len
-        size -= sizeof(resolved_link) + link.url_len
-        links += 1
-    return links
-
-
-cdef inline bint has_query(const uint8_t *text, size_t size) noexcept nogil:
-    """Whether a path with query looks like a program's; no early exit, so that it vectorises."""
-    cdef size_t i
-    cdef uint8_t found = 0
-    for i in range(size):
-        found |= (text[i] == b'?') | (text[i] == b'=') | (text[i] == b'*')
-    return found
-
-
-cdef inline size_t length_of_path(const uint8_t *text, size_t size) noexcept nogil:
-    cdef const uint8_t *query = <const uint8_t *>memchr(text, b'?', size)
-    return size if query is NULL else query - text
 
 
 cdef inline size_t write_entry(uint8_t *out, const candidate *found,

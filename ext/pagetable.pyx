@@ -15,6 +15,7 @@ told "new". The price of one word is more false "seen" while the table is nearly
 Cost: O(1), one cache miss; a page that was seen is only read.
 """
 
+cimport cython
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
@@ -51,6 +52,7 @@ cdef inline uint64_t choose_bits(uint64_t random, int count) noexcept nogil:
     return bits
 
 
+@cython.final
 cdef class PageTable:
     """Pages seen, in a buffer that several processes may map.
 

@@ -20,6 +20,7 @@ Cost: O(1) per fingerprint, one cache miss, hidden by prefetching blocks of 64; 
 one nogil block per batch. Growth at n entries moves n / 256 of them (about 0.5 ms at 10 million).
 """
 
+cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.math cimport pow, sqrt
 from libc.stdint cimport int64_t, uint64_t
@@ -116,6 +117,7 @@ cdef int64_t checked(bytes fingerprints) except -1:
     return len(fingerprints) // sizeof(uint64_t)
 
 
+@cython.final
 cdef class SeenSet:
     """A set of u64 fingerprints that only grows.
 

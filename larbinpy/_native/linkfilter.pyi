@@ -16,12 +16,18 @@ class WrittenCache:
 
 @final
 class LinkBatch:
-    entries: list[bytes]
-    counts: list[int]
-    fingerprints: list[bytes]
-    found: int
-    duplicates: int
-    filtered: dict[int, int]
+    @property
+    def entries(self) -> list[bytes]: ...
+    @property
+    def counts(self) -> list[int]: ...
+    @property
+    def fingerprints(self) -> list[bytes]: ...
+    @property
+    def found(self) -> int: ...
+    @property
+    def duplicates(self) -> int: ...
+    @property
+    def filtered(self) -> dict[int, int]: ...
 
 @final
 class LinkFilter:
