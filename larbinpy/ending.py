@@ -39,9 +39,8 @@ LIMIT_KEYS: Final = {
 class Reading:
     """What the supervisor saw at one moment."""
 
-    done: int
-    """Sum over the shards, read before ``accepted``."""
-    accepted: int
+    outstanding: int
+    """Sum of ``accepted`` less the sum of ``done``, which was read first."""
     success: int
     bytes_read: int
     seconds: float
@@ -74,6 +73,6 @@ def verdict(reading: Reading, limits: Limits) -> str | None:
     limit = limits.met(reading)
     if limit:
         return limit
-    if not reading.is_open and reading.done == reading.accepted:
+    if not reading.is_open and not reading.outstanding:
         return FINISHED
     return None

@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from larbinpy.errors import FormatError
 from larbinpy.frames import MAX_PAYLOAD
-from larbinpy.records import PAGE_BODY_IN_FILE, PAGE_TRUNCATED, Page, ParsedPage
+from larbinpy.records import (
+    PAGE_BODY_IN_FILE,
+    PAGE_TRUNCATED,
+    Page,
+    ParsedPage,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -102,7 +107,8 @@ def _decode_page(payload: bytes, at: int, end: int) -> Page:
     if at != end:
         raise FormatError("PAGE entry with wrong lengths")
     address = b"" if not family else ip[:4] if family == 4 else ip
-    return Page(*values[:15], address, *texts)
+    fields = [*values[:15], address, *texts]
+    return Page(*fields)
 
 
 # --- PARSED, ROBOTS -------- -----------------------------------------------------------------
@@ -144,7 +150,8 @@ def decode_parsed(payload: bytes, count: int) -> list[ParsedPage]:
             at += _PARSED.size
             filtered = dict(_FILTER.unpack_from(payload, at + i * 5) for i in range(filters))
             at += filters * _FILTER.size
-            pages.append(ParsedPage(number, epoch, outcome, *rest, filtered))
+            fields = [number, epoch, outcome, *rest, filtered]
+            pages.append(ParsedPage(*fields))
     except struct.error as error:
         raise FormatError(f"PARSED entry cut short: {error}") from error
     if at != len(payload):

@@ -11,9 +11,10 @@ from collections import deque
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from larbinpy import ending, report
+from larbinpy import ending, report, stats
 from larbinpy.progress import Progress
 from larbinpy.report import Run, Totals
+from larbinpy.shared import ParserWord
 from larbinpy.stats import COUNTERS, IDENTITY
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class Observer:
         self._next_sample_s = 0.0
         self._next_report_s = REPORT_S
         self._cpu: dict[str, dict[str, Any]] = {}
-        self._output = config.output_dir if config.output_mode else None
+        self._output = config.output_dir if config.output_mode in (1, 2) else None
 
     # --- events ----------------------------------------------------------------------------
 
@@ -88,7 +89,7 @@ class Observer:
     def totals(self) -> Totals:
         """Sums over all shards; a shard that is down counts with what it last published."""
         for index in self._blocks:
-            block = self._memory.read_shard(index)
+            block = self._memory.shard[index].counters.read()
             if block is not None:
                 self._blocks[index] = block
         return Totals.of(list(self._blocks.values()))
@@ -114,8 +115,15 @@ class Observer:
             "name": child.name,
             "pid": child.pid,
             "cpu_s": round(child.cpu_s(), 2),
-            "pages": self._memory.pages_of(child.role, child.index),
+            "pages": self._pages(child),
         }
+
+    def _pages(self, child: Child) -> int:
+        if child.role == "parser":
+            return self._memory.parser[child.index].words.load(ParserWord.PAGES)
+        if child.role == "shard" and child.index in self._blocks:
+            return self._blocks[child.index][stats.PAGES]
+        return 0
 
     def finish(self, exit_name: str) -> None:
         """The last report, and the summary."""

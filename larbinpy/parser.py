@@ -12,6 +12,7 @@ import os
 import select
 import socket
 import sys
+import time
 from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
@@ -22,7 +23,7 @@ from larbinpy.frames import Channel, Frame, FrameType
 from larbinpy.links.sender import LinkSender
 from larbinpy.parse.page import Reading, robots_reading
 from larbinpy.records import ID_SHARD_SHIFT, PAGE_BODY_IN_FILE, Kind, Outcome
-from larbinpy.shared import CrawlMemory
+from larbinpy.shared import CrawlMemory, ParserWord
 from larbinpy.store.crawllog import CrawlLog, LineMaker
 
 if TYPE_CHECKING:
@@ -52,7 +53,8 @@ class Parser:
         self._control = control
         self._start = start
         self._config = start.config
-        self._memory = CrawlMemory.attach(memory_fd, start.shards, start.parsers)
+        memory = CrawlMemory.attach(memory_fd, start.shards, start.parsers)
+        self._slot = memory.parser[start.index]
         self._senders = {shard: LinkSender() for shard in range(start.shards)}
         self._backlog: deque[Page] = deque()
         self._batches: list[Batch] = []
@@ -145,11 +147,12 @@ class Parser:
         groups: dict[int, list[bytes]] = {}
         for _ in range(min(BATCH_PAGES, len(self._backlog))):
             page = self._backlog.popleft()
-            self._memory.begin_page(self._start.index, page.id)
+            self._slot.begin(page.id, time.monotonic_ns())
             reading = self._read(page)
             batch.readings.append((page, reading))
             _collect(page, reading, groups, batch.fingerprints)
-        self._memory.end_pages(self._start.index, len(batch.readings))
+        self._slot.end()
+        self._slot.words.add(ParserWord.PAGES, len(batch.readings))
         batch.needs = {shard: self._senders[shard].send(part) for shard, part in groups.items()}
         self._batches.append(batch)
 
@@ -229,8 +232,10 @@ def _collect(
 
 def _show(readings: list[tuple[Page, Reading]]) -> None:
     """larbin's ``fetchInfo``: a line per URL."""
-    lines = [f"{reading.parsed.outcome.label} {page.url.decode('ascii', 'backslashreplace')}\n"
-             for page, reading in readings]
+    lines = [
+        f"{reading.parsed.outcome.label} {page.url.decode('ascii', 'backslashreplace')}\n"
+        for page, reading in readings
+    ]
     sys.stdout.write("".join(lines))
     sys.stdout.flush()
 

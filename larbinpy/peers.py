@@ -41,8 +41,7 @@ class Peers:
         self._peers: dict[tuple[str, int], Peer] = {}
 
     def join(self, role: str, index: int, fd: int) -> Peer:
-        """Take a socket to a peer, or to the successor of one."""
-        self.leave(role, index)
+        """Take a socket to a peer."""
         peer = Peer(role, index, Channel(socket.socket(fileno=fd)))
         self._peers[role, index] = peer
 

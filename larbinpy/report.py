@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from larbinpy.records import Filtered, Outcome
-from larbinpy.stats import COUNTERS, IDENTITY, filtered_counter, outcome_counter
+from larbinpy.stats import COUNTERS, IDENTITY
 
 REPORTED: Final = {
     "urls": "done",
@@ -48,12 +48,12 @@ class Totals:
 
     def outcomes(self) -> dict[str, int]:
         """Outcome name -> URLs, without zeros."""
-        named = {outcome.label: self.counters[outcome_counter(outcome)] for outcome in Outcome}
+        named = {outcome.label: self.counters[f"outcome_{outcome:d}"] for outcome in Outcome}
         return {name: count for name, count in named.items() if count}
 
     def filtered(self) -> dict[str, int]:
         """Reason -> links that were refused before queueing, without zeros."""
-        named = {reason.label: self.counters[filtered_counter(reason)] for reason in Filtered}
+        named = {reason.label: self.counters[f"filtered_{reason:d}"] for reason in Filtered}
         return {name: count for name, count in named.items() if count}
 
 

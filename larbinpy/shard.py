@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from larbinpy import child, entries, wiring
+from larbinpy import child, entries
+from larbinpy import url as urls
 from larbinpy.errors import FormatError
-from larbinpy.fetch.base import is_unreachable
+from larbinpy.fetch.outcomes import is_unreachable
 from larbinpy.frames import Frame, FrameType
+from larbinpy.parse import headers
 from larbinpy.politeness.gate import Verdict
-from larbinpy.records import ID_WITHOUT_ENQ, FetchJob, FetchResult, Kind, Outcome
+from larbinpy.records import FetchJob, FetchResult, Kind, Outcome
+from larbinpy.shard_parts import ShardParts
 
 if TYPE_CHECKING:
     from larbinpy.children import Control
@@ -25,6 +28,7 @@ TAKE_MAX: Final = 256
 IDLE_NS: Final = 200_000_000
 """Longest sleep of the loop."""
 PUBLISH_NS: Final = 50_000_000
+TIDY_NS: Final = 1_000_000_000
 
 
 class Shard:
@@ -32,7 +36,7 @@ class Shard:
 
     def __init__(self, control: Control, start: Start, memory_fd: int) -> None:
         self._control = control
-        self._parts = parts = wiring.open_shard(start, memory_fd)
+        self._parts = parts = ShardParts.open(start, memory_fd)
         self._clock = parts.clock
         self._peers = parts.peers
         self._frontier = parts.frontier
@@ -46,6 +50,7 @@ class Shard:
         self._is_fetching = False
         self._stop_ns = 0
         self._published_ns = 0
+        self._tidied_ns = 0
 
     def run(self) -> None:
         """Work until told to stop, then drain, and close the log."""
@@ -87,23 +92,26 @@ class Shard:
                     self._stop_ns = now + int(message["drain_s"] * 1e9) + 1
 
     def _join(self, role: str, index: int, fd: int) -> None:
-        if role == "parser":
-            self._handover.leave(index)
+        self._leave(role, index)
         peer = self._peers.join(role, index, fd)
         if role == "parser":
             self._handover.join(index, peer.channel)
+
+    def _leave(self, role: str, index: int) -> None:
+        if role == "parser":
+            self._handover.leave(index)
+        self._peers.leave(role, index)
 
     def _hear_peers(self, now: int) -> None:
         for peer, frames in self._peers.received():
             for frame in frames:
                 self._take(peer, frame, now)
             if peer.channel.is_closed:
-                self._handover.leave(peer.index)
-                self._peers.leave(peer.role, peer.index)
+                self._leave(peer.role, peer.index)
 
     def _take(self, peer: Peer, frame: Frame, now: int) -> None:
         if frame.type == FrameType.LINKS:
-            self._ledger.put(*self._frontier.put(frame.payload))
+            self._ledger.added(self._frontier.put(frame.payload))
             peer.taken_seq = frame.seq
         elif frame.type == FrameType.PARSED:
             self._finish(frame)
@@ -114,16 +122,19 @@ class Shard:
 
     def _finish(self, frame: Frame) -> None:
         """Pages that a parser has finished: their URLs are done."""
-        done = []
+        done, positions = [], []
         for parsed in entries.decode_parsed(frame.payload, frame.count):
-            if parsed.epoch != self._parts.epoch or not self._handover.answered(parsed.id):
+            if parsed.epoch != self._parts.epoch:
+                continue
+            job = self._handover.answered(parsed.id)
+            if job is None or job.kind is Kind.ROBOTS:
                 continue
             self._tickets.settle(parsed.id, is_spent=parsed.outcome == Outcome.SUCCESS)
-            if not parsed.id & ID_WITHOUT_ENQ:
-                done.append(parsed)
+            done.append(parsed)
+            positions.append(job.position)
         if done:
-            self._frontier.done(done)
-            self._ledger.done(done)
+            self._frontier.done(done, positions)
+            self._ledger.tell()
 
     def _learn(self, origin: bytes, status: int, text: bytes, now: int) -> None:
         """An origin's rules have been read: its host may be asked for more."""
@@ -154,6 +165,7 @@ class Shard:
         if taken.code:
             self._refuse(job, self._addresses.outcome(job.host_id, taken.code))
             return
+        job.ip = self._addresses.ip(job.host_id)
         verdict = self._gate.ask(job.origin, job.path, now)
         if verdict is Verdict.UNKNOWN:
             self._frontier.put_back(job)
@@ -191,7 +203,7 @@ class Shard:
         job = result.job
         self._gate.answered(job, start_ns, end_ns)
         if result.outcome == Outcome.ERR_30X:
-            self._gate.redirected(job.tag, result, end_ns)
+            self._gate.redirect(job.tag, _moved_to(result), end_ns)
             self._gate.take_asked(job.tag)
             self._frontier.release(job.host_id, start_ns, end_ns)
 
@@ -203,7 +215,8 @@ class Shard:
             return IDLE_NS / 1e9
         due_ns = self._frontier.next_ns()
         wait_ns = IDLE_NS if due_ns < 0 else min(max(due_ns - now, 0), IDLE_NS)
-        return wait_ns / 1e9
+        names_s = self._addresses.wait_s()
+        return wait_ns / 1e9 if names_s < 0 else min(names_s, wait_ns / 1e9)
 
     def _has_ended(self, now: int) -> bool:
         if not self._stop_ns:
@@ -212,13 +225,21 @@ class Shard:
 
     def _publish(self, now: int) -> None:
         self._published_ns = now
+        self._ledger.measured(self._gate, self._addresses)
         self._ledger.publish(
             waiting=self._frontier.waiting,
             in_flight=self._in_flight,
             parsing=self._handover.pages,
-            gate=(self._gate.seen, self._gate.good),
-            addresses=self._addresses.answered,
         )
+        if now - self._tidied_ns > TIDY_NS and not self._stop_ns:
+            self._tidied_ns = now
+            self._frontier.tidy()
+
+
+def _moved_to(result: FetchResult) -> bytes | None:
+    """Where a robots.txt was moved to, when that is on the same host."""
+    target = urls.parse(headers.field(result.headers, b"location"), result.job.url)
+    return target.url if target and target.host == result.job.host else None
 
 
 if __name__ == "__main__":

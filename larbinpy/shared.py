@@ -21,12 +21,13 @@ from typing import Final
 
 from larbinpy._native.shared import SLOT_BYTES, IpTable, SeqBlock, Words, create
 from larbinpy.errors import FormatError
+from larbinpy.stats import COUNTERS, IDENTITY
 
 MAGIC: Final = 0x6D656D2D72626C31
 WORD_BYTES: Final = 8
 LINE_WORDS: Final = 8
 """Words of a cache line."""
-COUNTER_WORDS: Final = 256
+COUNTER_WORDS: Final = len(COUNTERS) + len(IDENTITY)
 IP_SLOTS: Final = 65536
 
 

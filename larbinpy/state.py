@@ -9,6 +9,7 @@ fsync of the directory), and a checksum tells a damaged one.
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import json
 import os
 import shutil
@@ -17,14 +18,27 @@ import uuid
 import zlib
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
+from larbinpy.config import processes
+from larbinpy.domain import psl_bytes
 from larbinpy.errors import ConfigError, FormatError, StorageError
+
+if TYPE_CHECKING:
+    from larbinpy.config import Config
 
 VERSION: Final = 1
 SUFFIX_LIST: Final = "public_suffix_list.dat"
 _LOCK_WAIT_S: Final = 5.0
-_FILES: Final = ("MANIFEST", "LOCK", "crawl.log", "report.json", "control.json", "sites", SUFFIX_LIST)
+_FILES: Final = (
+    "MANIFEST",
+    "LOCK",
+    "crawl.log",
+    "report.json",
+    "control.json",
+    "sites",
+    SUFFIX_LIST,
+)
 _DIRECTORIES: Final = ("shard-*", "inbox")
 
 
@@ -54,6 +68,35 @@ class Manifest:
         return bytes.fromhex(self.uuid)
 
 
+def begin(directory: StateDirectory, config: Config, *, reload: bool) -> Manifest:
+    """Open the state of a crawl, or begin one.
+
+    Args:
+        reload: a crawl must have been begun here.
+
+    Raises:
+        ConfigError: there is no crawl to reload, or the configuration does not fit it.
+        FormatError: the manifest is damaged.
+    """
+    manifest = directory.load()
+    if manifest is None:
+        if reload:
+            raise ConfigError(f"--reload: there is no crawl in {directory.path}")
+        suffix_list = psl_bytes()
+        write_whole(directory.path / SUFFIX_LIST, suffix_list)
+        manifest = Manifest.new(
+            fetch_processes=processes(config).fetch,
+            seen_set=config.seen_set,
+            url_mode=config.url_mode,
+            suffix_list=hashlib.sha256(suffix_list).hexdigest(),
+        )
+    else:
+        check_manifest(manifest, config)
+        manifest = replace(manifest, seen_set=config.seen_set, clean=False)
+    directory.save(manifest)
+    return manifest
+
+
 def boot_id() -> str:
     """Identity of this start of the machine."""
     return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
@@ -73,7 +116,9 @@ class StateDirectory:
         self.path = path.absolute()
         try:
             self.path.mkdir(parents=True, exist_ok=True)
-            self._lock_fd = os.open(self.path / "LOCK", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            self._lock_fd = os.open(
+                self.path / "LOCK", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644
+            )
         except OSError as error:
             raise StorageError(f"{self.path}: {error.strerror}") from error
         lock_file(self._lock_fd, self.path / "LOCK", wait_s=wait_s)
@@ -119,32 +164,33 @@ def parse_manifest(data: bytes, path: Path) -> Manifest:
     """
     body, _, tail = data.rstrip(b"\n").rpartition(b"\n")
     if tail != b"%08x" % zlib.crc32(body):
-        raise FormatError(f"{path}: damaged; restore it from a copy, or start afresh with --scratch")
+        raise FormatError(
+            f"{path}: damaged; restore it from a copy, or start afresh with --scratch"
+        )
     fields = json.loads(body)
     if fields["version"] > VERSION:
         raise FormatError(f"{path}: written by a newer larbinpy (version {fields['version']})")
     return Manifest(**fields)
 
 
-def check_manifest(manifest: Manifest, *, fetch_processes: int, seen_set: str, url_mode: str) -> None:
+def check_manifest(manifest: Manifest, config: Config) -> None:
     """Refuse a configuration that does not fit the state.
-
-    Args:
-        fetch_processes: 0 = whatever the state has.
 
     Raises:
         ConfigError: it asks for something that is part of the state.
     """
+    fetch_processes = config.fetch_processes
     if fetch_processes not in (0, manifest.fetch_processes):
         raise ConfigError(
             f"fetchProcesses: the state has {manifest.fetch_processes} shards, not {fetch_processes};"
             f" leave the key out, or change the state by: larbinpy state DIR --reshard {fetch_processes}"
         )
-    if url_mode != manifest.url_mode:
+    if config.url_mode != manifest.url_mode:
         raise ConfigError(f"urlMode: the state was begun with {manifest.url_mode}")
-    if seen_set != manifest.seen_set and seen_set == "bits":
+    if config.seen_set != manifest.seen_set and "bits" in (config.seen_set, manifest.seen_set):
         raise ConfigError(
-            "seenSet: a state cannot change to bits, whose bits are made from the URLs themselves"
+            f"seenSet: the state was begun with {manifest.seen_set}, and bits are made of the URLs"
+            " themselves, not of their fingerprints; neither can become the other"
         )
 
 

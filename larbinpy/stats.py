@@ -37,6 +37,9 @@ COUNTERS: Final = (
 ``pages`` have an HTTP status; ``url_dup`` were dropped by parsers, ``url_seen`` by the seen set.
 """
 
+IDENTITY: Final = ("accepted", "done", "waiting", "ready", "in_flight", "parsing")
+"""States of a shard's URLs, published behind its counters: the first is the sum of the others."""
+
 ACCEPTED: Final = 0
 DONE: Final = 1
 PAGES: Final = 2
@@ -112,6 +115,10 @@ class Counters:
     def copy(self) -> Counters:
         """An independent copy."""
         return Counters.from_bytes(self.as_bytes())
+
+    def values(self) -> list[int]:
+        """Values in the order of ``COUNTERS``."""
+        return self._values.tolist()
 
     def as_bytes(self) -> bytes:
         """The payload of a COUNTS record."""

@@ -13,15 +13,18 @@ import signal
 import socket
 import sys
 from collections import deque
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from larbinpy import ending, report, state
+from larbinpy import ending, state
 from larbinpy.clock import SystemClock
+from larbinpy.config import processes, to_json
 from larbinpy.crew import Crew
 from larbinpy.entries import decode_control
 from larbinpy.errors import FormatError, LarbinError
 from larbinpy.observer import Observer
-from larbinpy.shared import CrawlMemory
+from larbinpy.records import ID_SHARD_SHIFT
+from larbinpy.shared import CrawlMemory, Global, ShardWord
 
 if TYPE_CHECKING:
     from larbinpy.children import Child
@@ -54,16 +57,19 @@ class Supervisor:
     ) -> None:
         self._config = config
         self._directory = directory
+        self._manifest = manifest
         self._clock = clock or SystemClock()
-        self._memory = CrawlMemory.create(manifest.fetch_processes, config.parse_processes)
+        parsers = processes(config).parse
+        self._memory = CrawlMemory.create(manifest.fetch_processes, parsers)
         self._crew = Crew(
             shards=manifest.fetch_processes,
-            parsers=config.parse_processes,
+            parsers=parsers,
             start={
-                "config": config.to_json(),
+                "config": to_json(config),
+                "state": str(directory.path),
                 "uuid": manifest.uuid,
                 "shards": manifest.fetch_processes,
-                "parsers": config.parse_processes,
+                "parsers": parsers,
             },
             descriptors=(self._memory.fd,),
         )
@@ -136,7 +142,7 @@ class Supervisor:
         totals = self._observer.begin()
         if self._limits.pages:
             left = max(0, self._limits.pages - totals.counters["success"])
-            self._memory.set_tickets(left)
+            self._memory.globals.store(Global.TICKETS, left)
         reading = self._reading()
         limit = self._limits.met(reading)
         if limit:
@@ -199,32 +205,41 @@ class Supervisor:
         self._observer.say(f"{child.name} ended with {code}; starting it again")
         if child.role == "shard":
             self._ready.discard(child.index)
-            self._memory.return_tickets(child.index)
+            self._return_tickets(child.index)
             self._deaths.append(self._clock.now_ns())
         else:
             self._blame(child)
-        if len(self._deaths) == DEATHS and self._deaths[-1] - self._deaths[0] < DEATHS_WITHIN_S * 1e9:
+        if (
+            len(self._deaths) == DEATHS
+            and self._deaths[-1] - self._deaths[0] < DEATHS_WITHIN_S * 1e9
+        ):
             self._end(ending.FAULT, f"{child.name} died for the {DEATHS}rd time within a minute")
             return
         self._crew.replace(child)
 
+    def _return_tickets(self, shard: int) -> None:
+        """A dead shard holds no tickets."""
+        held = self._memory.shard[shard].words.load(ShardWord.TICKETS_HELD)
+        self._memory.return_tickets(shard, held)
+
     def _blame(self, parser: Child) -> None:
         """Tell a page's shard that a parser died with this page in hand."""
-        page_id = self._memory.blamed(parser.index)
-        if page_id:
-            for shard in self._crew.of("shard"):
-                if shard.index == page_id >> 56:
-                    shard.tell("blame", id=page_id)
+        blamed = self._memory.parser[parser.index].blamed()
+        if blamed is None:
+            return
+        page_id, _ = blamed
+        for shard in self._crew.of("shard"):
+            if shard.index == page_id >> ID_SHARD_SHIFT:
+                shard.tell("blame", id=page_id)
+        self._memory.parser[parser.index].end()
 
     # --- looking ---------------------------------------------------------------------------
 
     def _reading(self) -> ending.Reading:
-        done = sum(self._memory.done(index) for index in range(self._crew.shards))
-        accepted = sum(self._memory.accepted(index) for index in range(self._crew.shards))
+        outstanding = self._memory.outstanding()
         totals = self._observer.totals()
         return ending.Reading(
-            done=done,
-            accepted=accepted,
+            outstanding=outstanding,
             success=totals.counters["success"],
             bytes_read=totals.counters["bytes_read"],
             seconds=self._observer.seconds(),
@@ -260,7 +275,7 @@ class Supervisor:
             self._crew.tell(role, "stop", drain_s=drain_s)
             self._await_end(signals, role, self._observer.seconds() + drain_s + CLOSING_S)
         is_clean = self._exit != ending.FAULT
-        self._directory.save(self._directory.load_or_fail().with_clean(is_clean))
+        self._directory.save(replace(self._manifest, clean=is_clean))
 
     def _await_end(self, signals: _Signals, role: str, deadline_s: float) -> None:
         while self._crew.of(role) and self._observer.seconds() < deadline_s:

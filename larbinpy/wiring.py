@@ -5,16 +5,11 @@ Stages know nothing of the configuration: they are given numbers, here.
 
 from __future__ import annotations
 
-import itertools
-import os
-import resource
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from larbinpy import url as urls
-from larbinpy.clock import SystemClock
 from larbinpy.config import Config, from_json
 from larbinpy.links.filters import make_filter
 from larbinpy.parse.page import HTML_TYPES, PageReader
@@ -24,7 +19,7 @@ from larbinpy.store.files import Files
 from larbinpy.url import Base, LarbinBase
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from larbinpy._native.linkfilter import LinkFilter
     from larbinpy.store.base import Store

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from larbinpy.records import Outcome
+
+if TYPE_CHECKING:
+    from larbinpy.records import FetchResult
 
 
 class Abort(IntEnum):
@@ -87,7 +90,7 @@ def _by_status(status: int, has_location: bool) -> Verdict:
     if status >= 400:
         return Verdict(Outcome.ERR_40X)
     if has_location and status != 304:
-        return Verdict(Outcome.REDIRECT)
+        return Verdict(Outcome.ERR_30X)
     return Verdict(Outcome.ERR_30X, "" if status == 304 else "no Location")
 
 
@@ -110,3 +113,8 @@ def _by_code(code: int, *, is_connected: bool, text: str) -> Verdict:
 def printable(text: str) -> str:
     """Return libcurl's words in one line of at most 200 visible ASCII characters."""
     return "".join(char if " " <= char <= "~" else "?" for char in text[:200])
+
+
+def is_unreachable(result: FetchResult) -> bool:
+    """Whether a result says that nobody answers there."""
+    return result.outcome is Outcome.NO_CONNECTION

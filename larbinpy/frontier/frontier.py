@@ -10,16 +10,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from larbinpy._native import logcodec
+from larbinpy.frontier.payloads import done_entry
 from larbinpy.records import ID_SHARD_SHIFT, FetchJob, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from larbinpy._native.hosts import HostTable
     from larbinpy.dedup.seen import SeenUrls
     from larbinpy.frontier.log import PersistentFifo
     from larbinpy.frontier.payloads import LoggedUrl
-    from larbinpy.frontier.recovered import Batch
+    from larbinpy.frontier.recovered import Recovered
+    from larbinpy.records import ParsedPage
 
 MAX_DONE_BYTES: Final = 65_536
 
@@ -60,11 +62,12 @@ class Frontier:
         self._seen = seen
         self._unwritten: list[bytes] = []
 
-    def restore(self, waiting: Iterable[Batch], fingerprints: Iterable[bytes]) -> int:
-        """Take over what a recovered log holds; returns the number of hosts."""
-        for known in fingerprints:
+    def restore(self, found: Recovered) -> None:
+        """Take over what a recovered log holds."""
+        for known in found.fingerprints():
             self._seen.load(known)
-        return sum(self._table.put(*batch) for batch in waiting)
+        for batch in found.batches():
+            self._table.put(*batch)
 
     # --- links in --------------------------------------------------------------------------
 
@@ -132,13 +135,13 @@ class Frontier:
 
     # --- the end ---------------------------------------------------------------------------
 
-    def done(self, entries: Sequence[bytes], positions: Sequence[int]) -> None:
+    def done(self, pages: Sequence[ParsedPage], positions: Sequence[int]) -> None:
         """These URLs have their Outcome.
 
         Args:
-            entries: DONE entries, one for each URL.
-            positions: where the URLs lie in the log.
+            positions: where their records lie in the log.
         """
+        entries = [done_entry(page) for page in pages]
         start = size = 0
         for at, entry in enumerate(entries):
             if size + len(entry) > MAX_DONE_BYTES:
@@ -157,26 +160,24 @@ class Frontier:
         self._fifo.close()
 
     def _job(self, url: LoggedUrl, host_id: int, position: int) -> FetchJob:
-        lsn, _, text, via, tag, host, port, https, depth, left, level, _, hops, *rest = url
-        attempts, flags, score, relevance = rest
         return FetchJob(
-            self._shard << ID_SHARD_SHIFT | lsn,
-            text,
-            host,
-            port,
-            https,
+            self._shard << ID_SHARD_SHIFT | url[0],
+            url[2],
+            url[5],
+            url[6],
+            url[7],
             Kind.PAGE,
             host_id,
-            self._table.address(host_id),
-            depth,
-            left,
-            level,
-            hops,
-            flags,
-            attempts,
+            b"",
+            url[8],
+            url[9],
+            url[10],
+            url[12],
+            url[14],
+            url[13],
             position,
-            score,
-            relevance,
-            via,
-            tag,
+            url[15],
+            url[16],
+            url[3],
+            url[4],
         )

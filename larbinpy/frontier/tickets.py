@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from larbinpy.shared import Global
+
 if TYPE_CHECKING:
     from larbinpy.shared import CrawlMemory
 
@@ -27,19 +29,23 @@ class Tickets:
 
     def left(self) -> int:
         """How many could be taken now."""
-        return self._memory.tickets() if self._is_limited else NO_LIMIT
+        return self._memory.globals.load(Global.TICKETS) if self._is_limited else NO_LIMIT
 
     def take(self, page_id: int) -> bool:
         """Take one for a request; false when there is none."""
         if not self._is_limited:
             return True
-        if not self._memory.take_ticket(self._shard):
+        if not self._memory.take_tickets(self._shard, 1):
             return False
         self._held.add(page_id)
         return True
 
     def settle(self, page_id: int, *, is_spent: bool) -> None:
         """A page has its outcome: spend its ticket, if it has one, or give it back."""
-        if page_id in self._held:
-            self._held.discard(page_id)
-            self._memory.settle_ticket(self._shard, is_spent=is_spent)
+        if page_id not in self._held:
+            return
+        self._held.discard(page_id)
+        if is_spent:
+            self._memory.use_tickets(self._shard, 1)
+        else:
+            self._memory.return_tickets(self._shard, 1)

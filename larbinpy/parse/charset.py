@@ -34,7 +34,9 @@ _ATTRIBUTE: Final = re.compile(
     rb"(?:=[%(ws)b]*(?:\"([^\"]*)(\"?)|'([^']*)('?)|([^%(ws)b>]*)))?" % {b"ws": _WS}
 )
 _CHARSET: Final = re.compile(rb"charset[%b]*=[%b]*" % (_WS, _WS), re.IGNORECASE)
-_CHARSET_VALUE: Final = re.compile(rb"\"([^\"]*)\"|'([^']*)'|([^\"'%(ws)b;][^%(ws)b;]*)" % {b"ws": _WS})
+_CHARSET_VALUE: Final = re.compile(
+    rb"\"([^\"]*)\"|'([^']*)'|([^\"'%(ws)b;][^%(ws)b;]*)" % {b"ws": _WS}
+)
 _XML: Final = re.compile(rb"encoding[\x00-\x20]*=[\x00-\x20]*(?:\"([^\"]*)\"|'([^']*)')")
 
 

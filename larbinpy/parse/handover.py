@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from larbinpy.frames import Channel
-    from larbinpy.records import FetchResult
+    from larbinpy.records import FetchJob, FetchResult
 
 BATCH_BYTES: Final = 1 << 16
 PARSER_BYTES: Final = 8 << 20
@@ -34,9 +34,10 @@ MAX_CRASHES: Final = 3
 class _Held:
     """A page that no parser has answered for."""
 
-    __slots__ = ("crashes", "entry", "fd", "parser", "size")
+    __slots__ = ("crashes", "entry", "fd", "job", "parser", "size")
 
-    def __init__(self, entry: bytes, fd: int, size: int) -> None:
+    def __init__(self, job: FetchJob, entry: bytes, fd: int, size: int) -> None:
+        self.job = job
         self.entry = entry
         self.fd = fd
         self.size = size
@@ -103,7 +104,7 @@ class Handover:
         if size > _INLINE_BYTES:
             fd = _spool(result.body, self._directory)
         entry = encode_result(result, self._epoch, is_body_in_file=fd >= 0)
-        self._held[page_id] = _Held(entry, fd, size)
+        self._held[page_id] = _Held(result.job, entry, fd, size)
         self.bytes += size
         self.pages += not page_id & ID_WITHOUT_ENQ
         self._unsent.append(page_id)
@@ -117,11 +118,11 @@ class Handover:
         if held.crashes >= MAX_CRASHES:
             held.entry = _patch(held.entry, OUTCOME_OFFSET, Outcome.POISON)
 
-    def answered(self, page_id: int) -> bool:
-        """A parser has answered: the page is forgotten; false when it was not held."""
+    def answered(self, page_id: int) -> FetchJob | None:
+        """A parser has answered: the page is forgotten; None when it was not held."""
         held = self._held.pop(page_id, None)
         if held is None:
-            return False
+            return None
         self.bytes -= held.size
         self.pages -= not page_id & ID_WITHOUT_ENQ
         peer = self._peers.get(held.parser)
@@ -129,7 +130,7 @@ class Handover:
             peer.unanswered_bytes -= held.size
         if held.fd >= 0:
             os.close(held.fd)
-        return True
+        return held.job
 
     def flush(self) -> None:
         """Send what may be sent; call it at the end of every turn."""

@@ -99,9 +99,7 @@ def _table(name: str) -> str:
     """The 256 characters of a single-byte encoding."""
     if name == "x-user-defined":
         return "".join(map(chr, [*range(0x80), *range(0xF780, 0xF800)]))
-    codec = _SINGLE_BYTE.get(name) or name.lower().replace("windows-", "cp").replace(
-        "iso-", "iso"
-    )
+    codec = _SINGLE_BYTE.get(name) or name.lower().replace("windows-", "cp").replace("iso-", "iso")
     characters = [bytes([c]).decode(codec, "replace") for c in range(256)]
     for c in range(0x80, 0xA0):  # what a Windows code page leaves out here is a control character
         if characters[c] == "\ufffd":
@@ -114,7 +112,5 @@ def _table(name: str) -> str:
 LABELS: Final = _labels()
 """Label, in lower case -> name of the encoding."""
 
-TABLES: Final = {
-    name: _table(name) for name in {*LABELS.values()} - {*CODECS} - {"replacement"}
-}
+TABLES: Final = {name: _table(name) for name in {*LABELS.values()} - {*CODECS} - {"replacement"}}
 """Name of a single-byte encoding -> its characters; U+FFFD where it has none."""

@@ -7,15 +7,16 @@ encoding, size, type, duplicate, and last the links.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 import xxhash
 
 from larbinpy import url as urls
-from larbinpy.url import Base, LarbinBase
 from larbinpy.links.found import ELEMENT_REDIRECT, LINK_REDIRECT, found_link
 from larbinpy.parse import decode, headers, html
 from larbinpy.records import PAGE_TRUNCATED, Filtered, Kind, Outcome, ParsedPage
+from larbinpy.url import Base, LarbinBase
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -88,7 +89,7 @@ class PageReader:
     def _read_body(self, page: Page, reading: Reading) -> None:
         parsed = reading.parsed
         content_type = headers.field(page.headers, b"content-type")
-        reading.mime = headers.mime(content_type)
+        reading.mime = _mime(content_type)
         decoded = decode.decode(
             page.body, headers.field(page.headers, b"content-encoding"), self._max_bytes
         )
@@ -153,10 +154,16 @@ class PageReader:
         reading.parsed.filtered = batch.filtered
 
 
+@lru_cache(maxsize=1024)
+def _mime(content_type: bytes) -> bytes:
+    """Type and subtype in lower case; there are few different ones in a crawl."""
+    return headers.content_type(content_type)[0]
+
+
 def robots_reading(page: Page) -> Reading:
     """Read an answer to a request for robots.txt; the text is cut at 512 KiB."""
     parsed = ParsedPage(page.id, page.epoch, Outcome(page.outcome), page.status)
-    mime = headers.mime(headers.field(page.headers, b"content-type"))
+    mime = _mime(headers.field(page.headers, b"content-type"))
     if parsed.outcome not in (Outcome.SUCCESS, Outcome.TRUNCATED):
         return Reading(parsed, mime)
     encodings = headers.field(page.headers, b"content-encoding")

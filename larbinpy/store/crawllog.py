@@ -123,7 +123,9 @@ class CrawlLog:
             written = os.write(self._fd, data)
             if written < len(data):
                 os.ftruncate(self._fd, end)
-                raise StorageError(f"{self._path}: only {written} of {len(data)} bytes were written")
+                raise StorageError(
+                    f"{self._path}: only {written} of {len(data)} bytes were written"
+                )
         except OSError as error:
             raise StorageError(f"{self._path}: {error.strerror}") from error
         finally:

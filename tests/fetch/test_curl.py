@@ -134,7 +134,7 @@ def test_redirection_is_returned(client: Client) -> None:
     moved = response(b"", status=b"301 Moved", fields=b"Location: /b\r\n")
     with Server(answer(moved)) as server:
         result = client.get(server)
-    assert summary(result) == (Outcome.REDIRECT, 301, b"")
+    assert summary(result) == (Outcome.ERR_30X, 301, b"")
     assert b"Location: /b\r\n" in result.headers
     assert len(server.requests) == 1
 

@@ -77,7 +77,7 @@ def reset_after_headers(connection: Connection) -> None:
         (answer_for_ever(CHUNKED, b"1\r\nx\r\n" * 100), Outcome.TOO_BIG, 200),
         (
             answer_for_ever(b"HTTP/1.1 301 Go\r\nLocation: /a\r\n\r\n", b"x" * 1000),
-            Outcome.REDIRECT,
+            Outcome.ERR_30X,
             301,
         ),
         (reset_at_once, Outcome.PROTOCOL_ERROR, 0),

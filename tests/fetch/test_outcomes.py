@@ -29,11 +29,11 @@ def test_abort_numbers_are_those_of_the_compiled_part() -> None:
         (206, False, Outcome.TRUNCATED),
         (299, False, Outcome.SUCCESS),
         (300, False, Outcome.ERR_30X),
-        (301, True, Outcome.REDIRECT),
+        (301, True, Outcome.ERR_30X),
         (302, False, Outcome.ERR_30X),
         (304, False, Outcome.ERR_30X),
         (304, True, Outcome.ERR_30X),
-        (399, True, Outcome.REDIRECT),
+        (399, True, Outcome.ERR_30X),
         (400, False, Outcome.ERR_40X),
         (404, True, Outcome.ERR_40X),
         (503, False, Outcome.ERR_40X),
@@ -106,8 +106,8 @@ def test_body_of_an_error_does_not_matter(code: int) -> None:
     moved = classify(code, status=301, is_complete=True, has_location=True)
     gone = classify(pycurl.E_WRITE_ERROR, status=404, is_complete=True, abort=Abort.TOO_BIG)
     cut = classify(code, status=301, is_complete=False, has_location=True)
-    assert (moved.outcome, gone.outcome) == (Outcome.REDIRECT, Outcome.ERR_40X)
-    assert cut.outcome is not Outcome.REDIRECT
+    assert (moved.outcome, gone.outcome) == (Outcome.ERR_30X, Outcome.ERR_40X)
+    assert cut.outcome is not Outcome.ERR_30X
 
 
 def test_words_of_libcurl_are_made_harmless() -> None:
