@@ -18,6 +18,8 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip install -q
 NATIVE = build/native.stamp
+# cython-lint runs pycodestyle by its name.
+export PATH := $(abspath $(BIN)):$(PATH)
 SOURCES = $(wildcard ext/*.pyx ext/*.pxd ext/*.h) setup.py
 
 # $(call step,NAME,COMMAND): run a command, print its seconds, fail when it fails.
