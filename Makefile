@@ -16,7 +16,10 @@ SHELL = /bin/bash
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
+PIP = $(BIN)/python -m pip install -q
 NATIVE = build/native.stamp
+# cython-lint runs pycodestyle by its name.
+export PATH := $(abspath $(BIN)):$(PATH)
 SOURCES = $(wildcard ext/*.pyx ext/*.pxd ext/*.h) setup.py
 
 # $(call step,NAME,COMMAND): run a command, print its seconds, fail when it fails.
@@ -58,7 +61,8 @@ debug: $(VENV)/dev.stamp
 	rm -rf build/debug && mkdir -p build/debug
 	cp -r setup.py pyproject.toml README.md LICENSE larbin.conf ext larbinpy tests build/debug
 	find build/debug -name '*.so' -delete
-	cd build/debug && EXT_DEBUG=1 $(abspath $(BIN))/python setup.py -q build_ext --inplace
+	cd build/debug && EXT_DEBUG=1 $(abspath $(BIN))/python setup.py -q build_ext --inplace \
+		--parallel $$(nproc)
 	cd build/debug && LARBINPY_SHARED=$${LARBINPY_SHARED:-$(abspath ../shared)} \
 		$(abspath $(BIN))/python -m pytest tests/native
 
@@ -70,17 +74,20 @@ clean:
 	find larbinpy -name '*.so' -delete
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
-# The checkout itself is installed (editable), so the commands and the tests use it.
+# The checkout itself is installed (editable), so the command and the tests use it as it is.
+# pip builds the kernels while it installs; afterwards only what changed is built, in place.
 $(VENV)/run.stamp: pyproject.toml setup.py
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install -q --upgrade pip 'setuptools>=77' 'Cython>=3.1'
-	$(BIN)/python -m pip install -q --no-build-isolation -e .
-	touch $@
+	printf '[build_ext]\nparallel = %s\n' "$$(nproc)" >$(VENV)/build.cfg
+	$(PIP) --upgrade pip 'setuptools>=77' 'Cython>=3.1'
+	DIST_EXTRA_CONFIG=$(abspath $(VENV))/build.cfg $(PIP) --no-build-isolation -e .
+	mkdir -p build && touch $(NATIVE) $@
 
+# The extras of a package that is installed already are installed without it.
 $(VENV)/dev.stamp $(VENV)/bench.stamp: $(VENV)/%.stamp: $(VENV)/run.stamp
-	$(BIN)/python -m pip install -q --no-build-isolation -e '.[$*]'
+	$(PIP) 'larbinpy[$*]'
 	touch $@
 
-$(NATIVE): $(SOURCES) $(VENV)/run.stamp
-	$(BIN)/python setup.py -q build_ext --inplace
-	mkdir -p $(@D) && touch $@
+$(NATIVE): $(SOURCES) | $(VENV)/run.stamp
+	$(BIN)/python setup.py -q build_ext --inplace --parallel $$(nproc)
+	mkdir -p build && touch $@
