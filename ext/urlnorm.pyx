@@ -273,7 +273,7 @@ cdef class Base(_Base):
         ValueError: the URL does not parse, is of another scheme, or has a non-ASCII host.
     """
 
-    def __init__(self, url: bytes) -> None:
+    def __cinit__(self, url: bytes):
         self._read(url, False)
 
     def resolve(self, links: bytes, *, encoding_is_utf8: bool = True) -> bytes:
@@ -301,7 +301,7 @@ cdef class LarbinBase(_Base):
         ValueError: larbin would not take the URL.
     """
 
-    def __init__(self, url: bytes) -> None:
+    def __cinit__(self, url: bytes):
         self._read(url, True)
 
     def resolve(self, links: bytes, *, encoding_is_utf8: bool = True) -> bytes:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from larbinpy import url
+from larbinpy._native import urlnorm
 from tests.conformance.shared import data
 
 FOUND = struct.Struct("<BBBBI")
@@ -68,8 +69,8 @@ def tally_urls() -> Tally:
 def test_urls_of_the_standard() -> None:
     """Every http(s) URL comes out as the standard says; failures and other schemes are refused."""
     tally = tally_urls()
-    assert [] == tally.wrong
-    assert (247 + 267, 377) == (tally.right, tally.left_out)
+    assert tally.wrong == []
+    assert (tally.right, tally.left_out) == (247 + 267, 377)
 
 
 def fits_dns(host: str) -> bool:
@@ -102,7 +103,7 @@ def tally_hosts(name: str) -> Tally:
 def test_hosts_of_the_standard(name: str, right: int, too_long: int) -> None:
     """Every host comes out as the standard says, but that those too long for DNS are refused."""
     tally = tally_hosts(name)
-    assert [] == tally.wrong
+    assert tally.wrong == []
     assert (right, too_long) == (tally.right, tally.left_out)
 
 
@@ -111,7 +112,7 @@ def resolved_query(query: str, encoding: str) -> str:
     value = f"?{query}".encode()
     links = FOUND.pack(ELEMENT_A, ATTRIBUTE_HREF, 0, 0, len(value)) + value
     items = url.resolve(url.Base(b"http://example.org/"), links, encoding)
-    assert url.OK == RESOLVED.unpack_from(items)[0]
+    assert RESOLVED.unpack_from(items)[0] == url.OK
     return items[RESOLVED.size :].decode().partition("?")[2]
 
 
@@ -124,7 +125,7 @@ def test_percent_encoding_in_the_encoding_of_the_document() -> None:
     ]
     found = [(text, encoding, resolved_query(text, encoding)) for text, encoding, _ in expected]
     assert expected == found
-    assert 16 == len(found)
+    assert len(found) == 16
 
 
 def test_vectors_of_the_real_larbin() -> None:
@@ -138,12 +139,12 @@ def test_vectors_of_the_real_larbin() -> None:
             continue
         assert found is not None, vector
         assert (vector[5], vector[4]) == (found.url, serialised(vector[1])), vector
-    assert 34 == len(vectors)
+    assert len(vectors) == 34
 
 
 def serialised(larbin_url: bytes) -> bytes:
     """A URL as a line of larbin's fifo has it, at depth 5."""
-    parts = url.urlnorm.larbin_parse(larbin_url)
+    parts = urlnorm.larbin_parse(larbin_url)
     assert parts is not None
     host, port, file = parts
     return b"5 %b:%d%b" % (host, port, file)

@@ -1,4 +1,4 @@
-"""``_native.urlnorm`` against its reference, and the rules that the reference does not spell out."""
+"""``_native.urlnorm`` against its reference, and rules that this does not spell out."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ LARBIN_URLS = st.one_of(
     URLS.map(lambda tail: b"http://h/" + tail),
 )  # fmt: skip
 LINKS = st.lists(st.tuples(st.integers(0, 18), st.integers(0, 31), URLS), max_size=8)
-EXAMPLES = settings(max_examples=300, deadline=None)
+EXAMPLES = settings(max_examples=200, deadline=None)
 
 
 def packed(links: list[tuple[int, int, bytes]]) -> bytes:
@@ -128,9 +128,7 @@ def test_larbin_parse_is_the_reference(url: bytes) -> None:
     st.lists(st.tuples(st.integers(0, 18), st.integers(0, 31), LARBIN_URLS), max_size=8),
     st.sampled_from([b"http://h", b"http://h:81/a/b/c?d=/e", b"http://h/a%25b/%20/"]),
 )
-def test_larbin_resolve_is_the_reference(
-    links: list[tuple[int, int, bytes]], base: bytes
-) -> None:
+def test_larbin_resolve_is_the_reference(links: list[tuple[int, int, bytes]], base: bytes) -> None:
     """In larbin's mode a page's links come out one for one."""
     items = packed(links)
     expected = reference.LarbinBase(base).resolve(items)
@@ -177,29 +175,29 @@ def test_only_hyperlinks_may_be_empty() -> None:
     """An empty href of a hyperlink is the document; an empty src or link href is never fetched."""
     base = urlnorm.Base(b"http://h/")
     links = [(ELEMENT_A, 0, b" "), (ELEMENT_IMG, 0, b"\t"), (ELEMENT_LINK, 0, b"")]
-    assert [OK, EMPTY, EMPTY] == statuses(base.resolve(packed(links)))
-    assert [OK] == statuses(base.resolve(packed([(ELEMENT_IFRAME, 0, b"#")])))
+    assert statuses(base.resolve(packed(links))) == [OK, EMPTY, EMPTY]
+    assert statuses(base.resolve(packed([(ELEMENT_IFRAME, 0, b"#")]))) == [OK]
 
 
 def test_what_the_kernel_leaves_to_python() -> None:
     """Non-ASCII hosts are SLOW; queries are when the document's encoding is not UTF-8."""
     base = urlnorm.Base(b"http://h/")
     links = packed([(ELEMENT_A, 0, text.encode()) for text in ["//ü/", "?ü", "ü?x", "//%C3%BC"]])
-    assert [SLOW, OK, OK, SLOW] == statuses(base.resolve(links))
-    assert [SLOW, SLOW, OK, SLOW] == statuses(base.resolve(links, encoding_is_utf8=False))
+    assert statuses(base.resolve(links)) == [SLOW, OK, OK, SLOW]
+    assert statuses(base.resolve(links, encoding_is_utf8=False)) == [SLOW, SLOW, OK, SLOW]
     assert (SLOW, "bü".encode(), False, 0, 0, 0) == urlnorm.parse(b"http://B%C3%BC:81/")
-    assert b"http://xn--tda:81/" == urlnorm.parse("http://ü:81/".encode(), None, b"xn--tda")[1]
+    assert urlnorm.parse("http://ü:81/".encode(), None, b"xn--tda")[1] == b"http://xn--tda:81/"
 
 
 def test_limits_of_length() -> None:
     """Hosts go up to 253 bytes, labels to 63, URLs to 2083 after normalising."""
     host = b".".join([b"x" * 61] * 4) + b".xxxxx"
-    assert 253 == len(host)
+    assert len(host) == 253
     fitting = [b"http://%b/" % host, b"http://%b/" % (b"x" * 63), b"http://h/".ljust(2083, b"x")]
-    assert [OK] * 3 == [urlnorm.parse(url)[0] for url in fitting]
+    assert [urlnorm.parse(url)[0] for url in fitting] == [OK] * 3
     too_long = [b"http://%bx/" % host, b"http://%b/" % (b"x" * 64), b"http://h/".ljust(2084, b"x")]
-    assert [INVALID] * 3 == [urlnorm.parse(url)[0] for url in too_long]
-    assert OK == urlnorm.parse(b"http://h/" + b"a/../" * 1000 + b"#" + b"x" * 5000)[0]
+    assert [urlnorm.parse(url)[0] for url in too_long] == [INVALID] * 3
+    assert urlnorm.parse(b"http://h/" + b"a/../" * 1000 + b"#" + b"x" * 5000)[0] == OK
     assert b"%C3" * 600 not in resolved(b"http://h/", b"\xc3" * 700)[0]
 
 
@@ -210,7 +208,7 @@ def test_a_base_is_absolute_and_http() -> None:
             urlnorm.Base(url)
     with pytest.raises(ValueError, match="no absolute URL"):
         urlnorm.LarbinBase(b"https://h/")
-    assert SCHEME == urlnorm.parse(b"ftp://h/")[0]
+    assert urlnorm.parse(b"ftp://h/")[0] == SCHEME
 
 
 def test_larbin_references() -> None:
@@ -218,6 +216,6 @@ def test_larbin_references() -> None:
     base = urlnorm.LarbinBase(b"http://H:8080/a/b.html?x")
     values = [b"c", b"../c", b"../../c", b"/c//d", b"//c/d", b"http:c", b"?y", b"", b"https://h/"]
     items = base.resolve(packed([(ELEMENT_A, 0, value) for value in values]))
-    assert [OK, OK, INVALID, OK, OK, OK, OK, OK, SCHEME] == statuses(items)
-    assert b"http://h:8080/a/b.html?x" == base.url
-    assert b"http://h:8080/a/c" == items[RESOLVED.size : RESOLVED.size + 17]
+    assert statuses(items) == [OK, OK, INVALID, OK, OK, OK, OK, OK, SCHEME]
+    assert base.url == b"http://h:8080/a/b.html?x"
+    assert items[RESOLVED.size : RESOLVED.size + 17] == b"http://h:8080/a/c"
