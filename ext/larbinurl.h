@@ -33,7 +33,7 @@ static void larbin_index(url_base *base) {
 
 /* Bytes that the output may take. */
 static inline size_t larbin_room(const url_base *base, url_text text) {
-    return 3 * ((size_t)(text.end - text.at) + (base ? base->size : 0)) + 32;
+    return 3 * ((size_t)(text.end - text.at) + (base ? base->size : 0)) + URL_EXTRA_ROOM;
 }
 
 /* Whether "http" in any case and then `rest` stand at the start. */

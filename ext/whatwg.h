@@ -13,7 +13,9 @@
 
 #include "urlhost.h"
 
-enum { MAX_URL_BYTES = 2083 /* records.py has it too */, PORT_TEXT_BYTES = 6 };
+enum { MAX_URL_BYTES = 2083 /* records.py has it too */ };
+
+#define URL_EXTRA_ROOM 32 /* more than scheme, port, first slash and question mark take */
 
 /* A URL that was written to a url_out. */
 typedef struct {
@@ -46,7 +48,8 @@ enum { SCHEME_NONE, SCHEME_HTTP, SCHEME_HTTPS, SCHEME_OTHER };
 static inline size_t url_room(const url_context *context, url_text text) {
     size_t host = context->host ? (size_t)(context->host->end - context->host->at) : 0;
     size_t base = context->base ? context->base->size : 0;
-    return 3 * (size_t)(text.end - text.at) + host + base + IPV6_TEXT_BYTES + 32;
+    return 3 * (size_t)(text.end - text.at) + host + base + IPV6_TEXT_BYTES +
+           URL_EXTRA_ROOM;
 }
 
 /* Offsets of `base` from its bytes and parts. */
@@ -160,7 +163,7 @@ static inline int count_dots(const uint8_t *segment, const uint8_t *end) {
     return dots;
 }
 
-/* Copy bytes of class `plain`, escape the others, up to `end` or a delimiter of paths. */
+/* Copy plain bytes and escape the others, up to the end or a delimiter of paths. */
 static inline uint8_t *put_segment(uint8_t *to, url_text *text) {
     const uint8_t *p = text->at, *end = text->end;
     for (;;) {

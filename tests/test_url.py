@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from larbinpy import url
 from tests.reference.urlnorm import FOUND, RESOLVED
@@ -66,6 +68,13 @@ def test_bytes_that_are_not_utf8_are_escaped_as_they_stand() -> None:
     found = url.parse(b"/caf\xe9?\xe9", PAGE)
     assert found is not None
     assert found.url == b"http://www.example.org/caf%E9?%E9"
+
+
+@given(st.text(max_size=12))
+def test_parsing_twice_changes_nothing(host: str) -> None:
+    """A URL that came out comes out again unchanged, whatever its host was mapped from."""
+    found = url.parse(f"http://{host}/")
+    assert found is None or url.parse(found.url) == found
 
 
 def test_parse_against_a_base() -> None:
