@@ -10,7 +10,9 @@ _JOINED: Final = frozenset([b"content-encoding", b"link", b"x-robots-tag"])
 """Fields whose repetitions form one list; of the others the last one counts."""
 
 _TOKEN: Final = re.compile(rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
-_PARAMETER: Final = re.compile(rb"[\t\n\r ]*([^;=]*)(?:=(?:\"((?:[^\"\\]|\\.)*)\"?[^;]*|([^;]*)))?;?", re.DOTALL)
+_PARAMETER: Final = re.compile(
+    rb"[\t\n\r ]*([^;=]*)(?:=(?:\"((?:[^\"\\]|\\.)*)\"?[^;]*|([^;]*)))?;?", re.DOTALL
+)
 _QUOTED_PAIR: Final = re.compile(rb"\\(.)", re.DOTALL)
 
 

@@ -13,11 +13,17 @@ from typing import Final, cast
 from tests.reference.htmlmeta import charset_in, refresh_url, srcset_urls
 from tests.reference.htmltoken import Token, Tokenizer, lower_all
 
+
+def words(text: str) -> list[str]:
+    """The words of a list that is easier to read as a text."""
+    return text.split()
+
+
 A, AREA, LINK, BASE, FRAME, IFRAME, IMG, SCRIPT, SOURCE, META = range(1, 11)
 EMBED, OBJECT, VIDEO, AUDIO, TRACK, FORM = range(13, 19)
 ATTRIBUTES: Final = {
     name: number
-    for number, name in enumerate("href src srcset content data poster action".split(), 1)
+    for number, name in enumerate(words("href src srcset content data poster action"), 1)
 }
 LINKS: Final = {
     "a": (A, "href"),
@@ -38,13 +44,17 @@ LINKS: Final = {
 }
 RELS: Final = {"nofollow": 1, "ugc": 2, "sponsored": 4, "canonical": 8, "stylesheet": 16}
 BREAKOUT: Final = frozenset(
-    "b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li"
-    " listing menu meta nobr ol p pre ruby s small span strong strike sub sup table tt u ul"
-    " var".split()
+    words(
+        "b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img"
+        " li listing menu meta nobr ol p pre ruby s small span strong strike sub sup table tt u ul"
+        " var"
+    )
 )
 NO_FRAMESET_AFTER: Final = frozenset(
-    "applet area body br button dd dt embed hr iframe image img input keygen li listing marquee"
-    " object pre select table textarea wbr xmp".split()
+    words(
+        "applet area body br button dd dt embed hr iframe image img input keygen li listing marquee"
+        " object pre select table textarea wbr xmp"
+    )
 )
 MATH_TEXT: Final = frozenset(["mi", "mo", "mn", "ms", "mtext"])
 HTML_TYPES: Final = frozenset(["text/html", "application/xhtml+xml"])
