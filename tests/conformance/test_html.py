@@ -1,4 +1,4 @@
-"""The html5lib tokenizer cases: the oracle gives their tokens, the kernel agrees with the oracle."""
+"""The html5lib tokenizer cases: the oracle gives their tokens, the kernel agrees with it."""
 
 from __future__ import annotations
 
