@@ -196,6 +196,12 @@ def test_deeper_contexts_than_are_kept_still_close() -> None:
     assert [value for *_, value in links(html)] == [b"s", b"x"]
 
 
+def test_a_raw_text_end_tag_closes_nothing_else() -> None:
+    """The end tag of an HTML title inside an SVG title leaves the latter open."""
+    html = b"<svg><title><title>x</title><xmp></svg><a href=no></xmp><a href=x>"
+    assert [value for *_, value in links(html)] == [b"x"]
+
+
 def test_output_stays_in_bounds_when_references_grow() -> None:
     """The longest growth of a reference is covered by what is reserved."""
     html = b"<a href='" + b"&nGt;" * 10_000 + b"'>" + b"<a href='" + b"\0\xff" * 10_000 + b"'>"

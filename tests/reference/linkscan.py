@@ -101,6 +101,7 @@ class _Page:
     framesets: int = 0
     title: str | None = None
     is_in_title: bool = False
+    is_in_raw: bool = False
 
     def read(self, text: str) -> None:
         self.tokenizer = Tokenizer(text, self.take, self.may_have_cdata)
@@ -117,7 +118,10 @@ class _Page:
             self.start(cast("str", token[1]), attributes, is_self_closing=len(token) == 4)
         elif kind == "EndTag":
             self.is_in_title = False
-            self.end(cast("str", token[1]))
+            if self.is_in_raw:  # the end tag of a raw text element closes that and nothing else
+                self.is_in_raw = False
+            else:
+                self.end(cast("str", token[1]))
 
     # --- where we are ------------------------------------------------------------------------
     @property
@@ -151,7 +155,7 @@ class _Page:
 
     def start_in_frameset(self, name: str, attributes: dict[str, str]) -> None:
         if name == "noframes":
-            self.tokenizer.state = self.tokenizer.rawtext
+            self.switch_tokenizer(name)
         elif self.frames == "frameset" and name == "frameset":
             self.framesets += 1
         elif self.frames == "frameset" and name == "frame" and "src" in attributes:
@@ -200,6 +204,7 @@ class _Page:
             tokenizer.state = tokenizer.script_data
         elif name == "plaintext":
             tokenizer.state = tokenizer.plaintext
+        self.is_in_raw = tokenizer.state != tokenizer.data
 
     def end(self, name: str) -> None:
         if self.frames == "frameset" and name == "frameset":
