@@ -86,7 +86,9 @@ cdef inline uint32_t spread(uint32_t hash) noexcept nogil:
     return hash ^ (hash >> 7) ^ (hash >> 15)
 
 
-cdef inline uint16_t find_name(const Names *names, uint32_t hash, Span name, bint fold) noexcept nogil:
+cdef inline uint16_t find_name(
+    const Names *names, uint32_t hash, Span name, bint fold
+) noexcept nogil:
     """Index of the name, 0 when it is unknown; `hash` is of its bytes, in lower case if `fold`."""
     cdef uint32_t slot = spread(hash) & names.mask
     cdef uint16_t index = names.slots[slot]

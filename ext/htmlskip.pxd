@@ -1,4 +1,4 @@
-# Where things end that hold no tags, header only: comments, CDATA, and the text of raw text elements.
+# Where things end that hold no tags, header only: comments, CDATA, text of raw text elements.
 #
 # All return NULL when the page ends first, and look at each byte once.
 
@@ -12,8 +12,11 @@ from htmlbase cimport IS_ALPHA, IS_TAG_NAME_END, Name, Span, equals_fold, html_c
 cdef inline const uint8_t *behind(
     const uint8_t *p, const uint8_t *end, uint8_t c
 ) noexcept nogil:
+    """The byte behind the next `c`."""
     p = <const uint8_t *>memchr(p, c, end - p)
-    return NULL if p == NULL else p + 1
+    if p != NULL:
+        p += 1
+    return p
 
 
 cdef inline const uint8_t *skip_comment(const uint8_t *p, const uint8_t *end) noexcept nogil:

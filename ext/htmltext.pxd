@@ -136,7 +136,9 @@ cdef inline size_t put_named(
     return 0
 
 
-cdef inline size_t sequence_size(const uint8_t *p, const uint8_t *end, bint *is_valid) noexcept nogil:
+cdef inline size_t sequence_size(
+    const uint8_t *p, const uint8_t *end, bint *is_valid
+) noexcept nogil:
     """Bytes of the UTF-8 sequence at `p`, or of what one U+FFFD stands for when it is none."""
     cdef uint8_t lowest = 0x80
     cdef uint8_t highest = 0xBF

@@ -170,7 +170,9 @@ cdef inline const uint8_t *skip_url_key(const uint8_t *p, const uint8_t *end) no
     for i in range(3):
         if p >= end or html_lower(p[0]) != <uint8_t>key[i]:
             # Only a value that does not begin like the key at all may be quoted without it.
-            return NULL if i else p
+            if i:
+                return NULL
+            return p
         p += 1
     p = skip_spaces(p, end)
     if p >= end or p[0] != c'=':

@@ -16,180 +16,78 @@ Short cuts, all of them unable to hide a link of a sane page: elements inside sv
 matched one by one, only those that change how content is read; beyond CONTEXTS of these, inner ones
 are counted and not told apart; template contents say nothing about framesets.
 
-Cost: about 0.3 us and then 0.2 ns per byte of text, 10 to 30 ns per tag, 60 ns per link.
+Cost: O(bytes); 2 to 3 us for 7.6 kB with 30 links (tests/bench/micro_linkscan.py).
 One crossing and one nogil block per page.
 """
 
+cimport cython
 from libc.stdint cimport uint8_t, uint16_t, uint32_t
-from libc.string cimport memchr, memcmp, memset
+from libc.string cimport memchr, memcmp, memset, strlen
 
 from htmlbase cimport (
-    IS_ALPHA, IS_ATTRIBUTE_END, IS_SPACE, IS_TAG_NAME_END, IS_UNQUOTED_END, Buffer, Name, Names,
-    Span, add_name, append, equals_fold, find_name, html_class, html_lower, name_hash, release,
-    reserve,
+    IS_ALPHA, IS_SPACE, Buffer, Name, Names, Span, add_name, append, equals_fold, html_class,
+    release, reserve,
+)
+from htmlcontext cimport (
+    IN_MATH, IN_POINT, IN_SVG, IN_TEMPLATE, Context, Contexts, break_out, end_context, in_html,
+    push,
 )
 from htmlskip cimport behind, find_raw_end, find_script_end, skip_cdata, skip_comment
+from htmltag cimport (
+    BREAKS_OUT, ENDS_FRAMESET, HTML_ATTRIBUTES, HTML_ELEMENTS, IS_PLAIN, IS_RAW, IS_RCDATA,
+    IS_SCRIPT, ROLE_A, ROLE_ANNOTATION, ROLE_BR, ROLE_DESC, ROLE_FONT, ROLE_FOREIGN_OBJECT,
+    ROLE_FRAME, ROLE_FRAMESET, ROLE_HTML, ROLE_MATH, ROLE_MATH_TEXT, ROLE_META, ROLE_NOFRAMES,
+    ROLE_SVG, ROLE_TEMPLATE, ROLE_TITLE, SLOT_CHARSET, SLOT_ENCODING, SLOT_FONT, SLOT_HTTP_EQUIV,
+    SLOT_LANG, SLOT_NAME, SLOT_REL, SLOT_XLINK, WANTS_ATTRIBUTES, Tag, has, html_attributes,
+    html_element, html_elements, read_attributes, read_name,
+)
 from htmltext cimport TEXT_GROWTH, Entities, Entity, put_coded, put_text
-from htmlvalue cimport next_candidate, read_charset, read_refresh, rel_bits, skip_spaces
+from htmlvalue cimport next_candidate, read_charset, read_refresh, rel_bits
 from layout cimport (
-    ATTRIBUTE_ACTION, ATTRIBUTE_CONTENT, ATTRIBUTE_DATA, ATTRIBUTE_HREF, ATTRIBUTE_POSTER,
-    ATTRIBUTE_SRC, ATTRIBUTE_SRCSET, ELEMENT_A, ELEMENT_AREA, ELEMENT_AUDIO, ELEMENT_BASE,
-    ELEMENT_EMBED, ELEMENT_FORM, ELEMENT_FRAME, ELEMENT_IFRAME, ELEMENT_IMG, ELEMENT_LINK,
-    ELEMENT_META, ELEMENT_OBJECT, ELEMENT_SCRIPT, ELEMENT_SOURCE, ELEMENT_TRACK, ELEMENT_VIDEO,
+    ATTRIBUTE_CONTENT, ATTRIBUTE_HREF, ATTRIBUTE_SRCSET, ELEMENT_BASE, ELEMENT_LINK, ELEMENT_META,
     REL_CANONICAL, found_link,
 )
 
-from html.entities import html5 as _HTML5
+from html.entities import html5 as _html5
 
 
-# --- what is known about elements and attributes ----------------------------------------------
+# --- tables of names, filled at import --------------------------------------------------------
 cdef enum:
-    # Attributes that are kept; the first seven are ATTRIBUTE_* of layout.h.
-    SLOT_XLINK = 8
-    SLOT_REL = 9
-    SLOT_HTTP_EQUIV = 10
-    SLOT_NAME = 11
-    SLOT_CHARSET = 12
-    SLOT_LANG = 13
-    SLOT_ENCODING = 14
-    SLOT_FONT = 15  # color, face or size: only that one of them is there matters
-    SLOTS = 16
-
-    WANTS_ATTRIBUTES = 1
-    IS_RAW = 2  # content is text up to the end tag
-    IS_RCDATA = 4  # the same, with character references
-    IS_SCRIPT = 8  # the same, with script's own rules
-    IS_PLAIN = 16  # all that follows is text
-    BREAKS_OUT = 32  # ends svg and math
-    ENDS_FRAMESET = 64  # after it, no frameset can come any more
-
-    MAX_NAMES = 128
     NAME_SLOTS = 512
     MAX_ENTITIES = 2304
     ENTITY_SLOTS = 8192
 
 
-cdef enum:  # elements that the code below treats by name
-    NO_ROLE = 0
-    ROLE_A
-    ROLE_META
-    ROLE_HTML
-    ROLE_TITLE
-    ROLE_FRAME
-    ROLE_FRAMESET
-    ROLE_NOFRAMES
-    ROLE_TEMPLATE
-    ROLE_FONT
-    ROLE_P
-    ROLE_BR
-    ROLE_SVG
-    ROLE_MATH
-    ROLE_FOREIGN_OBJECT
-    ROLE_DESC
-    ROLE_MATH_TEXT  # mi and its four like, told apart by their index
-    ROLE_ANNOTATION
-
-
-cdef struct Element:
-    uint8_t element  # ELEMENT_*, 0 = has no links
-    uint8_t first  # slots of its one or two URL attributes
-    uint8_t second
-    uint8_t role
-    uint8_t flags
-
-
-cdef Name ELEMENT_NAMES[MAX_NAMES]
+cdef Name ELEMENT_NAMES[HTML_ELEMENTS]
 cdef uint16_t ELEMENT_SLOTS[NAME_SLOTS]
-cdef Names ELEMENT_TABLE
-cdef Element ELEMENTS[MAX_NAMES]
+cdef Names ELEMENTS
 
-cdef Name ATTRIBUTE_NAMES[MAX_NAMES]
+cdef Name ATTRIBUTE_NAMES[HTML_ATTRIBUTES]
 cdef uint16_t ATTRIBUTE_SLOTS[NAME_SLOTS]
-cdef Names ATTRIBUTE_TABLE
-cdef uint8_t SLOT_OF[MAX_NAMES]
+cdef Names ATTRIBUTES
 
 cdef Name ENTITY_NAMES[MAX_ENTITIES]
 cdef uint16_t ENTITY_INDEX[ENTITY_SLOTS]
 cdef Entity ENTITY_VALUES[MAX_ENTITIES]
 cdef Entities ENTITIES
 
-_LINKS = {
-    b"a": (ELEMENT_A, ATTRIBUTE_HREF),
-    b"area": (ELEMENT_AREA, ATTRIBUTE_HREF),
-    b"link": (ELEMENT_LINK, ATTRIBUTE_HREF),
-    b"base": (ELEMENT_BASE, ATTRIBUTE_HREF),
-    b"frame": (ELEMENT_FRAME, ATTRIBUTE_SRC),
-    b"iframe": (ELEMENT_IFRAME, ATTRIBUTE_SRC),
-    b"img": (ELEMENT_IMG, ATTRIBUTE_SRC, ATTRIBUTE_SRCSET),
-    b"image": (ELEMENT_IMG, ATTRIBUTE_SRC, ATTRIBUTE_SRCSET),  # the tree builder renames it
-    b"script": (ELEMENT_SCRIPT, ATTRIBUTE_SRC),
-    b"source": (ELEMENT_SOURCE, ATTRIBUTE_SRCSET),
-    b"embed": (ELEMENT_EMBED, ATTRIBUTE_SRC),
-    b"object": (ELEMENT_OBJECT, ATTRIBUTE_DATA),
-    b"video": (ELEMENT_VIDEO, ATTRIBUTE_SRC, ATTRIBUTE_POSTER),
-    b"audio": (ELEMENT_AUDIO, ATTRIBUTE_SRC),
-    b"track": (ELEMENT_TRACK, ATTRIBUTE_SRC),
-    b"form": (ELEMENT_FORM, ATTRIBUTE_ACTION),
-}
-_ROLES = {
-    b"a": ROLE_A, b"meta": ROLE_META, b"html": ROLE_HTML, b"title": ROLE_TITLE,
-    b"frame": ROLE_FRAME, b"frameset": ROLE_FRAMESET, b"noframes": ROLE_NOFRAMES,
-    b"template": ROLE_TEMPLATE, b"font": ROLE_FONT, b"p": ROLE_P, b"br": ROLE_BR,
-    b"svg": ROLE_SVG, b"math": ROLE_MATH, b"foreignobject": ROLE_FOREIGN_OBJECT,
-    b"desc": ROLE_DESC, b"mi": ROLE_MATH_TEXT, b"mo": ROLE_MATH_TEXT, b"mn": ROLE_MATH_TEXT,
-    b"ms": ROLE_MATH_TEXT, b"mtext": ROLE_MATH_TEXT, b"annotation-xml": ROLE_ANNOTATION,
-}
-_FLAGS = {
-    IS_RAW: b"style xmp iframe noembed noframes",
-    IS_RCDATA: b"title textarea",
-    IS_SCRIPT: b"script",
-    IS_PLAIN: b"plaintext",
-    BREAKS_OUT: (
-        b"b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i"
-        b" img li listing menu meta nobr ol p pre ruby s small span strong strike sub sup table tt"
-        b" u ul var"
-    ),
-    ENDS_FRAMESET: (
-        b"applet area body br button dd dt embed hr iframe image img input keygen li listing"
-        b" marquee object pre select table textarea wbr xmp"
-    ),
-    WANTS_ATTRIBUTES: b"meta html font annotation-xml " + b" ".join(_LINKS),
-}
-_ATTRIBUTES = {
-    b"href": ATTRIBUTE_HREF, b"src": ATTRIBUTE_SRC, b"srcset": ATTRIBUTE_SRCSET,
-    b"content": ATTRIBUTE_CONTENT, b"data": ATTRIBUTE_DATA, b"poster": ATTRIBUTE_POSTER,
-    b"action": ATTRIBUTE_ACTION, b"xlink:href": SLOT_XLINK, b"rel": SLOT_REL,
-    b"http-equiv": SLOT_HTTP_EQUIV, b"name": SLOT_NAME, b"charset": SLOT_CHARSET,
-    b"lang": SLOT_LANG, b"encoding": SLOT_ENCODING, b"color": SLOT_FONT, b"face": SLOT_FONT,
-    b"size": SLOT_FONT,
-}
+
+cdef Span span_of(const char *text) noexcept:
+    return Span(<const uint8_t *>text, strlen(text))
 
 
-cdef Span span_of(bytes text):
-    return Span(<const uint8_t *><const char *>text, len(text))
-
-
-def _fill_elements():
-    names = sorted({*_LINKS, *_ROLES, *b" ".join(_FLAGS.values()).split()})
+def _fill_names():
     cdef uint16_t index
-    ELEMENT_TABLE.entries = &ELEMENT_NAMES[0]
-    ELEMENT_TABLE.slots = &ELEMENT_SLOTS[0]
-    ELEMENT_TABLE.mask = NAME_SLOTS - 1
-    for index, name in enumerate(names, 1):
-        element, first, second = (*_LINKS.get(name, (0, 0)), 0)[:3]
-        flags = sum(flag for flag, members in _FLAGS.items() if name in members.split())
-        ELEMENTS[index] = Element(element, first, second, _ROLES.get(name, NO_ROLE), flags)
-        add_name(&ELEMENT_TABLE, index, span_of(name))
-
-
-def _fill_attributes():
-    cdef uint16_t index
-    ATTRIBUTE_TABLE.entries = &ATTRIBUTE_NAMES[0]
-    ATTRIBUTE_TABLE.slots = &ATTRIBUTE_SLOTS[0]
-    ATTRIBUTE_TABLE.mask = NAME_SLOTS - 1
-    for index, (name, slot) in enumerate(_ATTRIBUTES.items(), 1):
-        SLOT_OF[index] = slot
-        add_name(&ATTRIBUTE_TABLE, index, span_of(name))
+    ELEMENTS.entries = &ELEMENT_NAMES[0]
+    ELEMENTS.slots = &ELEMENT_SLOTS[0]
+    ELEMENTS.mask = NAME_SLOTS - 1
+    for index in range(1, HTML_ELEMENTS):
+        add_name(&ELEMENTS, index, span_of(html_elements[index].name))
+    ATTRIBUTES.entries = &ATTRIBUTE_NAMES[0]
+    ATTRIBUTES.slots = &ATTRIBUTE_SLOTS[0]
+    ATTRIBUTES.mask = NAME_SLOTS - 1
+    for index in range(1, HTML_ATTRIBUTES):
+        add_name(&ATTRIBUTES, index, span_of(html_attributes[index].name))
 
 
 def _fill_entities():
@@ -199,63 +97,47 @@ def _fill_entities():
     ENTITIES.names.entries = &ENTITY_NAMES[0]
     ENTITIES.names.slots = &ENTITY_INDEX[0]
     ENTITIES.names.mask = ENTITY_SLOTS - 1
-    names = [name for name in _HTML5 if name.endswith(";")]
+    names = [name.removesuffix(";") for name in _html5 if name.endswith(";")]
+    if len(names) >= MAX_ENTITIES:
+        raise ImportError("more character references than the table can hold")
     for index, name in enumerate(names, 1):
-        value = _HTML5[name].encode()
+        value = _html5[name + ";"].encode()
         entity = &ENTITY_VALUES[index]
         entity.size = len(value)
         for i in range(len(value)):
             entity.text[i] = value[i]
-        entity.is_legacy = name.removesuffix(";") in _HTML5
-        add_name(&ENTITIES.names, index, span_of(name.removesuffix(";").encode()))
+        entity.is_legacy = name in _html5
+        add_name(&ENTITIES.names, index, span_of(name.encode()))
 
 
-_fill_elements()
-_fill_attributes()
+_fill_names()
 _fill_entities()
 
 
 # --- the state of one scan --------------------------------------------------------------------
-cdef enum:
-    CONTEXTS = 64  # of svg, math, template, and of what holds HTML inside them
-
-    # Kinds of content, in Context.
-    IN_TEMPLATE = 0
-    IN_SVG = 1
-    IN_MATH = 2
-    IN_POINT = 3  # HTML inside svg or math
-
+cdef enum:  # Page.frames
     MAY_BE_FRAMESET = 0
     IN_BODY = 1
     IN_FRAMESET = 2
     AFTER_FRAMESET = 3
 
 
-cdef struct Context:
-    uint16_t name  # index of the element
-    uint8_t kind
-
-
-cdef struct Tag:
-    uint32_t seen  # bit per slot
-    bint is_self_closing
-    Span values[SLOTS]
-
-
 cdef struct Page:
     const uint8_t *end
     Tag tag
-    Context contexts[CONTEXTS]
-    int depth
-    uint32_t lost  # contexts open beyond the last one of the stack
-    int templates  # how many of the stack are templates
-    int frames  # MAY_BE_FRAMESET to AFTER_FRAMESET
+    Contexts contexts
+    int frames
     uint32_t framesets  # that are open
     bint no_memory
     uint32_t max_links
     uint32_t count
     uint32_t dropped
     Buffer links, base, title, robots, canonical, charset, language, scratch
+
+
+cdef inline bint may_be_frameset(const Page *page) noexcept nogil:
+    """Whether what comes now decides if this is a frameset document."""
+    return page.frames == MAY_BE_FRAMESET and page.contexts.templates == 0
 
 
 # --- output -----------------------------------------------------------------------------------
@@ -301,14 +183,10 @@ cdef bint list_value(
     return True
 
 
-cdef inline bint has(Page *page, int slot) noexcept nogil:
-    return (page.tag.seen >> slot) & 1
-
-
 cdef void list_slot(Page *page, found_link head, int slot) noexcept nogil:
     """List what an attribute holds: a URL, or several in a srcset."""
     cdef Span rest, url
-    if not has(page, slot):
+    if not has(&page.tag, slot):
         return
     head.attribute = slot
     if slot != ATTRIBUTE_SRCSET:
@@ -320,14 +198,14 @@ cdef void list_slot(Page *page, found_link head, int slot) noexcept nogil:
             return
 
 
-cdef void list_links(Page *page, const Element *element) noexcept nogil:
+cdef void list_links(Page *page, const html_element *element) noexcept nogil:
     cdef found_link head = found_link(element.element, 0, 0, 0, 0)
-    if has(page, SLOT_REL):
+    if has(&page.tag, SLOT_REL):
         head.rel = rel_bits(decoded(page, SLOT_REL))
     list_slot(page, head, element.first)
     if element.second:
         list_slot(page, head, element.second)
-    if not has(page, ATTRIBUTE_HREF):
+    if not has(&page.tag, ATTRIBUTE_HREF):
         return
     if element.element == ELEMENT_BASE and not page.base.is_set:
         decode(page, &page.base, page.tag.values[ATTRIBUTE_HREF], True)
@@ -353,164 +231,59 @@ cdef void read_pragma(Page *page) noexcept nogil:
     cdef Span content = decoded(page, ATTRIBUTE_CONTENT)
     if is_refresh and read_refresh(content, &found):
         list_value(page, found_link(ELEMENT_META, ATTRIBUTE_CONTENT, 0, 0, 0), found, True)
-    if is_type and not has(page, SLOT_CHARSET) and read_charset(content, &found):
+    if is_type and not has(&page.tag, SLOT_CHARSET) and read_charset(content, &found):
         join(page, &page.charset, found)
     if is_language and not page.language.is_set and not append(&page.language, content):
         page.no_memory = True
 
 
 cdef void read_meta(Page *page) noexcept nogil:
-    if has(page, SLOT_HTTP_EQUIV) and has(page, ATTRIBUTE_CONTENT):
+    if has(&page.tag, SLOT_HTTP_EQUIV) and has(&page.tag, ATTRIBUTE_CONTENT):
         read_pragma(page)
-    if has(page, SLOT_CHARSET):
+    if has(&page.tag, SLOT_CHARSET):
         join(page, &page.charset, decoded(page, SLOT_CHARSET))
-    if has(page, SLOT_NAME) and has(page, ATTRIBUTE_CONTENT):
+    if has(&page.tag, SLOT_NAME) and has(&page.tag, ATTRIBUTE_CONTENT):
         if equals_fold(decoded(page, SLOT_NAME), b"robots", 6):
             join(page, &page.robots, decoded(page, ATTRIBUTE_CONTENT))
-
-
-# --- inside tags ------------------------------------------------------------------------------
-cdef void keep_attribute(Tag *tag, Span name, uint32_t hash, Span value) noexcept nogil:
-    cdef uint8_t slot = SLOT_OF[find_name(&ATTRIBUTE_TABLE, hash, name, True)]
-    if slot and not (tag.seen >> slot) & 1:
-        tag.seen |= <uint32_t>1 << slot
-        tag.values[slot] = value
-
-
-cdef const uint8_t *read_value(const uint8_t *p, const uint8_t *end, Span *value) noexcept nogil:
-    """Read an attribute value from behind its "="; NULL when the page ends in it."""
-    cdef const uint8_t *start
-    p = skip_spaces(p, end)
-    if p >= end:
-        return NULL
-    if p[0] == c'"' or p[0] == c"'":
-        start = p + 1
-        p = <const uint8_t *>memchr(start, p[0], end - start)
-        if p != NULL:
-            value[0] = Span(start, p - start)
-            p += 1
-        return p
-    start = p
-    while p < end and not html_class[p[0]] & IS_UNQUOTED_END:
-        p += 1
-    value[0] = Span(start, p - start)
-    return p
-
-
-cdef const uint8_t *read_attributes(
-    Tag *tag, const uint8_t *p, const uint8_t *end, bint is_kept
-) noexcept nogil:
-    """Read a tag from behind its name to behind its ">"; NULL when the page ends in it."""
-    cdef Span name, value
-    cdef uint32_t hash
-    tag.seen = 0
-    tag.is_self_closing = False
-    while True:
-        p = skip_spaces(p, end)
-        if p >= end:
-            return NULL
-        if p[0] == c'>':
-            return p + 1
-        if p[0] == c'/':
-            p += 1
-            tag.is_self_closing = p < end and p[0] == c'>'
-            continue
-        name.data = p
-        hash = 0
-        while True:  # the first byte belongs to the name even if it is "="
-            hash = name_hash(hash, html_lower(p[0]))
-            p += 1
-            if p >= end or html_class[p[0]] & IS_ATTRIBUTE_END:
-                break
-        name.size = p - name.data
-        p = skip_spaces(p, end)
-        value = Span(p, 0)
-        if p < end and p[0] == c'=':
-            p = read_value(p + 1, end, &value)
-            if p == NULL:
-                return NULL
-        if is_kept:
-            keep_attribute(tag, name, hash, value)
-
-
-cdef const uint8_t *read_name(
-    const uint8_t *p, const uint8_t *end, uint16_t *index
-) noexcept nogil:
-    """Read a tag's name; the byte that ends it."""
-    cdef const uint8_t *start = p
-    cdef uint32_t hash = 0
-    while p < end and not html_class[p[0]] & IS_TAG_NAME_END:
-        hash = name_hash(hash, html_lower(p[0]))
-        p += 1
-    index[0] = find_name(&ELEMENT_TABLE, hash, Span(start, p - start), True)
-    return p
 
 
 # --- raw text ---------------------------------------------------------------------------------
 cdef const uint8_t *skip_raw(Page *page, uint16_t index, const uint8_t *p) noexcept nogil:
     """Skip the text and the end tag of a raw text element; NULL when the page ends first."""
-    cdef const Element *element = &ELEMENTS[index]
+    cdef const html_element *element = &html_elements[index]
     cdef const Name *name = &ELEMENT_NAMES[index]
     cdef const uint8_t *start = p
+    cdef Span text
     if element.flags & IS_PLAIN:
         return NULL
     if element.flags & IS_SCRIPT:
         p = find_script_end(p, page.end, name)
     else:
         p = find_raw_end(p, page.end, name)
-    if element.role == ROLE_TITLE and not page.title.is_set and page.templates == 0:
-        decode(page, &page.title, Span(start, (page.end if p == NULL else p) - start), False)
+    if element.role == ROLE_TITLE and not page.title.is_set and page.contexts.templates == 0:
+        text = Span(start, (page.end if p == NULL else p) - start)
+        decode(page, &page.title, text, False)
     if p == NULL:
         return NULL
-    return read_attributes(&page.tag, p + 2 + name.size, page.end, False)
+    return read_attributes(&page.tag, p + 2 + name.size, page.end, NULL)
 
 
 # --- svg, math and template -------------------------------------------------------------------
-cdef inline bint in_html(Page *page) noexcept nogil:
-    """Whether a start tag here makes an HTML element."""
-    cdef uint8_t kind
-    if page.depth == 0:
-        return True
-    kind = page.contexts[page.depth - 1].kind
-    return kind == IN_TEMPLATE or kind == IN_POINT
-
-
-cdef void push(Page *page, uint16_t index, uint8_t kind) noexcept nogil:
-    if page.depth == CONTEXTS:
-        page.lost += 1
-        return
-    page.contexts[page.depth] = Context(index, kind)
-    page.depth += 1
-    page.templates += kind == IN_TEMPLATE
-
-
-cdef void pop_to(Page *page, int depth) noexcept nogil:
-    while page.depth > depth:
-        page.depth -= 1
-        page.templates -= page.contexts[page.depth].kind == IN_TEMPLATE
-    page.lost = 0
-
-
-cdef bint breaks_out(Page *page, const Element *element) noexcept nogil:
+cdef bint breaks_out(Page *page, const html_element *element) noexcept nogil:
     """Whether this start tag ends svg and math around it."""
     if element.flags & BREAKS_OUT:
         return True
-    return element.role == ROLE_FONT and has(page, SLOT_FONT)
+    return element.role == ROLE_FONT and has(&page.tag, SLOT_FONT)
 
 
-cdef void break_out(Page *page) noexcept nogil:
-    while not in_html(page):
-        pop_to(page, page.depth - 1)
-
-
-cdef bint holds_html(Page *page, const Element *element, uint8_t outer) noexcept nogil:
+cdef bint holds_html(Page *page, const html_element *element, uint8_t outer) noexcept nogil:
     """Whether this element of svg or math has HTML inside (the integration points)."""
     cdef Span encoding
     if outer == IN_SVG:
         return element.role in (ROLE_FOREIGN_OBJECT, ROLE_DESC, ROLE_TITLE)
     if element.role == ROLE_MATH_TEXT:
         return True
-    if element.role != ROLE_ANNOTATION or not has(page, SLOT_ENCODING):
+    if element.role != ROLE_ANNOTATION or not has(&page.tag, SLOT_ENCODING):
         return False
     encoding = decoded(page, SLOT_ENCODING)
     return (
@@ -521,68 +294,47 @@ cdef bint holds_html(Page *page, const Element *element, uint8_t outer) noexcept
 
 cdef bint start_foreign(Page *page, uint16_t index) noexcept nogil:
     """Take a start tag inside svg or math; false when it makes an HTML element after all."""
-    cdef const Element *element = &ELEMENTS[index]
-    cdef Context outer = page.contexts[page.depth - 1]
+    cdef const html_element *element = &html_elements[index]
+    cdef Context outer = page.contexts.items[page.contexts.depth - 1]
     if breaks_out(page, element):
-        break_out(page)
+        break_out(&page.contexts)
         return False
-    if element.role == ROLE_SVG and ELEMENTS[outer.name].role == ROLE_ANNOTATION:
+    if element.role == ROLE_SVG and html_elements[outer.name].role == ROLE_ANNOTATION:
         return False
-    if element.role == ROLE_A and outer.kind == IN_SVG and page.templates == 0:
-        if not has(page, ATTRIBUTE_HREF) and has(page, SLOT_XLINK):
+    if element.role == ROLE_A and outer.kind == IN_SVG and page.contexts.templates == 0:
+        if not has(&page.tag, ATTRIBUTE_HREF) and has(&page.tag, SLOT_XLINK):
             page.tag.seen |= 1 << ATTRIBUTE_HREF
             page.tag.values[ATTRIBUTE_HREF] = page.tag.values[SLOT_XLINK]
         list_links(page, element)
     if page.tag.is_self_closing:
         return True
     if holds_html(page, element, outer.kind):
-        push(page, index, IN_POINT)
+        push(&page.contexts, index, IN_POINT)
     elif element.role in (ROLE_SVG, ROLE_MATH, ROLE_ANNOTATION):
-        push(page, index, outer.kind)
+        push(&page.contexts, index, outer.kind)
     return True
-
-
-cdef void end_context(Page *page, uint16_t index) noexcept nogil:
-    """Take an end tag while the stack is not empty."""
-    cdef uint8_t role = ELEMENTS[index].role
-    cdef int i = page.depth
-    if role == ROLE_P or role == ROLE_BR:
-        break_out(page)
-        return
-    if role < ROLE_SVG and role != ROLE_TEMPLATE and role != ROLE_TITLE:
-        return
-    if page.lost:
-        page.lost -= 1
-        return
-    while i > 0:
-        i -= 1
-        if page.contexts[i].name == index:
-            pop_to(page, i)
-            return
-        if page.contexts[i].kind == IN_TEMPLATE and role != ROLE_TEMPLATE:
-            return
 
 
 # --- tags -------------------------------------------------------------------------------------
 cdef const uint8_t *start_html(Page *page, uint16_t index, const uint8_t *p) noexcept nogil:
     """Take a start tag that makes an HTML element; behind its raw text, if it has that."""
-    cdef const Element *element = &ELEMENTS[index]
-    if page.templates == 0:
+    cdef const html_element *element = &html_elements[index]
+    if page.contexts.templates == 0:
         if element.flags & ENDS_FRAMESET:
             page.frames = IN_BODY
         if element.element and element.role != ROLE_FRAME:
             list_links(page, element)
         elif element.role == ROLE_META:
             read_meta(page)
-        elif element.role == ROLE_HTML and has(page, SLOT_LANG) and not page.language.is_set:
+        elif element.role == ROLE_HTML and has(&page.tag, SLOT_LANG) and not page.language.is_set:
             decode(page, &page.language, page.tag.values[SLOT_LANG], True)
     if element.role == ROLE_TEMPLATE:
-        push(page, index, IN_TEMPLATE)
+        push(&page.contexts, index, IN_TEMPLATE)
     elif element.role == ROLE_SVG and not page.tag.is_self_closing:
-        push(page, index, IN_SVG)
+        push(&page.contexts, index, IN_SVG)
     elif element.role == ROLE_MATH and not page.tag.is_self_closing:
-        push(page, index, IN_MATH)
-    elif element.role == ROLE_FRAMESET and page.frames == MAY_BE_FRAMESET and page.depth == 0:
+        push(&page.contexts, index, IN_MATH)
+    elif element.role == ROLE_FRAMESET and page.contexts.depth == 0 and may_be_frameset(page):
         page.frames = IN_FRAMESET
         page.framesets = 1
     if element.flags & (IS_RAW | IS_RCDATA | IS_SCRIPT | IS_PLAIN):
@@ -594,7 +346,7 @@ cdef const uint8_t *start_in_frameset(
     Page *page, uint16_t index, const uint8_t *p
 ) noexcept nogil:
     """Take a start tag of a frameset document, which has frames and nothing else."""
-    cdef const Element *element = &ELEMENTS[index]
+    cdef const html_element *element = &html_elements[index]
     if element.role == ROLE_NOFRAMES:
         return skip_raw(page, index, p)
     if page.frames == IN_FRAMESET:
@@ -608,15 +360,16 @@ cdef const uint8_t *start_in_frameset(
 cdef const uint8_t *start_tag(Page *page, const uint8_t *p) noexcept nogil:
     """Take a start tag from its name on; NULL when the page ends in it or in its text."""
     cdef uint16_t index
-    p = read_name(p, page.end, &index)
+    p = read_name(p, page.end, &ELEMENTS, &index)
     p = read_attributes(
-        &page.tag, p, page.end, ELEMENTS[index].flags & WANTS_ATTRIBUTES
+        &page.tag, p, page.end,
+        &ATTRIBUTES if html_elements[index].flags & WANTS_ATTRIBUTES else NULL,
     )
     if p == NULL or index == 0:
         return p
     if page.frames >= IN_FRAMESET:
         return start_in_frameset(page, index, p)
-    if not in_html(page) and start_foreign(page, index):
+    if not in_html(&page.contexts) and start_foreign(page, index):
         return p
     return start_html(page, index, p)
 
@@ -628,17 +381,17 @@ cdef const uint8_t *end_tag(Page *page, const uint8_t *p) noexcept nogil:
         return NULL
     if not html_class[p[0]] & IS_ALPHA:
         return behind(p, page.end, c'>')
-    p = read_name(p, page.end, &index)
-    p = read_attributes(&page.tag, p, page.end, False)
+    p = read_name(p, page.end, &ELEMENTS, &index)
+    p = read_attributes(&page.tag, p, page.end, NULL)
     if p == NULL or index == 0:
         return p
-    if page.frames == IN_FRAMESET and ELEMENTS[index].role == ROLE_FRAMESET:
+    if page.frames == IN_FRAMESET and html_elements[index].role == ROLE_FRAMESET:
         page.framesets -= 1
         if page.framesets == 0:
             page.frames = AFTER_FRAMESET
-    elif page.depth:
-        end_context(page, index)
-    if ELEMENTS[index].role == ROLE_BR and page.frames == MAY_BE_FRAMESET and page.templates == 0:
+    elif page.contexts.depth:
+        end_context(&page.contexts, index)
+    if html_elements[index].role == ROLE_BR and may_be_frameset(page):
         page.frames = IN_BODY  # </br> makes a line break
     return p
 
@@ -650,7 +403,7 @@ cdef const uint8_t *skip_declaration(Page *page, const uint8_t *p) noexcept nogi
     if left >= 2 and p[0] == c'-' and p[1] == c'-':
         return skip_comment(p + 2, page.end)
     if (
-        page.depth and page.contexts[page.depth - 1].kind != IN_TEMPLATE
+        page.contexts.depth and page.contexts.items[page.contexts.depth - 1].kind != IN_TEMPLATE
         and left >= 7 and memcmp(p, b"[CDATA[", 7) == 0
     ):
         return skip_cdata(p + 7, page.end)
@@ -683,7 +436,7 @@ cdef void scan_page(Page *page, const uint8_t *p) noexcept nogil:
         p = <const uint8_t *>memchr(p, c'<', page.end - p)
         if p == NULL or p + 1 >= page.end:
             return
-        if page.frames == MAY_BE_FRAMESET and page.templates == 0 and has_text(text, p):
+        if may_be_frameset(page) and has_text(text, p):
             page.frames = IN_BODY
         if html_class[p[1]] & IS_ALPHA:
             p = start_tag(page, p + 1)
@@ -695,11 +448,12 @@ cdef void scan_page(Page *page, const uint8_t *p) noexcept nogil:
             p = behind(p, page.end, c'>')
         else:
             p += 1
-            if page.frames == MAY_BE_FRAMESET and page.templates == 0:
+            if may_be_frameset(page):
                 page.frames = IN_BODY
 
 
 # --- the border to Python ---------------------------------------------------------------------
+@cython.final
 cdef class Scan:
     """What ``scan`` found in a page.
 

@@ -39,6 +39,20 @@ _CHARSET_VALUE: Final = re.compile(
 )
 _XML: Final = re.compile(rb"encoding[\x00-\x20]*=[\x00-\x20]*(?:\"([^\"]*)\"|'([^']*)')")
 
+_NOT_SHIFT_JIS: Final = "\uf8f0\uf8f1\uf8f2\uf8f3"
+"""What Python makes of the single bytes A0, FD, FE and FF, which the standard does not know."""
+
+
+def _euro(error: UnicodeError) -> tuple[str, int]:
+    """Decode a lone 0x80, which in the standard's GBK is the euro sign; replace anything else."""
+    if isinstance(error, UnicodeDecodeError) and error.object[error.start] == 0x80:
+        return "\u20ac", error.start + 1
+    character, end = codecs.replace_errors(error)
+    return str(character), end
+
+
+codecs.register_error("larbinpy.euro", _euro)
+
 
 def find_encoding(content_type: bytes, body: bytes) -> tuple[str, str]:
     """Tell in which encoding a page is.
@@ -84,7 +98,11 @@ def to_utf8(body: bytes, encoding: str) -> bytes:
             return body
         table = TABLES.get(encoding, TABLES[DEFAULT])
         return codecs.charmap_decode(body, "replace", table)[0].encode()
-    return body.decode(codec, "replace").encode("utf-8", "replace")
+    text = body.decode(codec, "larbinpy.euro" if codec == "gb18030" else "replace")
+    if encoding == "Shift_JIS":
+        for extra in _NOT_SHIFT_JIS:
+            text = text.replace(extra, "\ufffd")
+    return text.encode()
 
 
 def encoding_of_label(label: bytes) -> str | None:
@@ -174,7 +192,8 @@ def _declared(attributes: dict[bytes, bytes]) -> str | None:
     if b"charset" in attributes and b"content" not in attributes:
         return _of_meta(attributes[b"charset"])
     is_pragma = attributes.get(b"http-equiv", b"").lower() == b"content-type"
-    found = needs_pragma = None
+    found: str | None = None
+    needs_pragma = False
     for name, value in attributes.items():
         if name == b"content" and found is None:
             found = _of_meta(_in_content(value))

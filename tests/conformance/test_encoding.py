@@ -30,4 +30,4 @@ def test_the_encoding_is_found(name: str) -> None:
 
 def test_there_are_82_cases() -> None:
     """The files are read whole."""
-    assert 82 == sum(len(cases(name)) for name in ["tests1", "tests2", "test-yahoo-jp"])
+    assert sum(len(cases(name)) for name in ["tests1", "tests2", "test-yahoo-jp"]) == 82

@@ -1,4 +1,4 @@
-"""The html5lib tokenizer cases: the reference gives their tokens, the kernel what the reference says."""
+"""The html5lib tokenizer cases: the oracle gives their tokens, the kernel agrees with it."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from larbinpy._native import linkscan
 from tests.conformance.shared import data
 from tests.reference import linkscan as reference
 from tests.reference.htmltoken import Token, Tokenizer
-from tests.reference.linkscan import fields
+from tests.reference.linkscan import fields, words
 
 Case = dict[str, Any]  # as the JSON has it
-FILES = (
+FILES = words(
     "contentModelFlags domjs entities escapeFlag namedEntities numericEntities pendingSpecChanges"
     " test1 test2 test3 test4 unicodeChars unicodeCharsProblematic"
-).split()
+)
 STATES = {
     "Data state": "data",
     "RCDATA state": "rcdata",

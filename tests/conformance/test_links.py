@@ -115,7 +115,9 @@ def test_every_link_resolves() -> None:
         ]
         expected = [link[3] for link in page["links"] if link[0] != "base"]
         if "svg" not in page:
-            wrong += [(page["file"], *p) for p in zip(expected, resolved, strict=True) if differ(*p)]
+            wrong += [
+                (page["file"], *p) for p in zip(expected, resolved, strict=True) if differ(*p)
+            ]
     assert wrong == []
 
 

@@ -10,28 +10,35 @@ from hypothesis import strategies as st
 
 from larbinpy._native import linkscan
 from tests.reference import linkscan as reference
-from tests.reference.linkscan import fields
+from tests.reference.linkscan import fields, words
 
-ELEMENTS = (
+ELEMENTS = words(
     "a area link base frame iframe img image script source meta embed object video audio track form"
     " html head body title textarea style xmp noembed noframes noscript plaintext template frameset"
     " svg math foreignobject desc mi mtext annotation-xml font p br div table x-a SCRIPT A"
-).split()
-ATTRIBUTES = (
+)
+ATTRIBUTES = words(
     "href src srcset content data poster action rel http-equiv name charset lang xlink:href"
     " encoding color HREF class"
-).split()
-VALUES = (
-    "x /y?a=b&amp;c=d &copy= &copy &copyx &notit; &#0; &#x80 &#128; &#xD800; &#1114112; &nGt; &lt"
-    " a&#10;b nofollow ugc\tCanonical stylesheet robots refresh content-type content-language"
-    " 0;url=z .5,'q'r 1;u text/html text/html;charset=koi8-r charset=\"x;y"
-    " text/html;charset='a refre&#115;h é \U0001f600"
-).split(" ") + ["a 1x, b 2x,c", "d 5w 3h,(e f 1x", "g (a,b) 1x, h -1x, i 1e2x,", "\0\r\nz"]
+)
+VALUES = [
+    *words(
+        "x /y?a=b&amp;c=d &copy= &copy &copyx &notit; &#0; &#x80 &#128; &#xD800; &#1114112; &nGt;"
+        " &lt a&#10;b nofollow ugc&#9;Canonical stylesheet robots refresh content-type"
+        " content-language 0;url=z .5,'q'r 1;u text/html text/html;charset=koi8-r charset=\"x;y"
+        " text/html;charset='a refre&#115;h é \U0001f600"
+    ),
+    "a 1x, b 2x,c",
+    "d 5w 3h,(e f 1x",
+    "g (a,b) 1x, h -1x, i 1e2x,",
+    "\0\r\nz",
+]
 GLUE = [
     "<", ">", "/>", "</", "<!--", "-->", "--!>", "<!-->", "<!--->", "<!---", "-", "--", "<!", "<?",
     "<![CDATA[", "]]>", '"', "'", "=", "&", " ", "\n", "\r", "\f", "\0", "/", "text", "</script",
     "</script ", "<script", "<!--<script>", "</p>", "</br>", "</svg>", "</title>", "</template>",
-    "</frameset>", "<!doctype html>", "&#", "&#x", "é", "<br>", "&#32;", "&Tab;", "&#0;", "<frame src=f>",
+    "</frameset>", "<!doctype html>", "&#", "&#x", "é", "<br>", "&#32;", "&Tab;", "&#0;",
+    "<frame src=f>",
 ]  # fmt: skip
 
 names = st.sampled_from(ELEMENTS)
@@ -57,7 +64,9 @@ tags = st.builds(
 )
 good_tags = st.builds("<{}{}>".format, names, st.lists(good_attributes, max_size=4).map("".join))
 end_tags = st.builds("</{}{}>".format, names, st.sampled_from(["", " ", "/", " a='>'"]))
-pieces = (tags | good_tags | good_tags | end_tags | st.sampled_from(GLUE)).map(str.encode) | st.binary(max_size=4)
+pieces = (tags | good_tags | good_tags | end_tags | st.sampled_from(GLUE)).map(
+    str.encode
+) | st.binary(max_size=4)
 soup = st.lists(pieces, max_size=25).map(b"".join)
 
 
@@ -103,7 +112,9 @@ def test_small_languages_give_what_the_standard_says(value: str) -> None:
 
 def test_links_come_in_document_order_with_their_rel() -> None:
     """Element, attribute, rel bits and value of each link."""
-    html = b'<A HREF=/a REL="nofollow UGC">x</a><img srcset="b 2x" src=c><link rel=canonical href=d>'
+    html = (
+        b'<A HREF=/a REL="nofollow UGC">x</a><img srcset="b 2x" src=c><link rel=canonical href=d>'
+    )
     expected = [(1, 1, 3, b"/a"), (7, 2, 0, b"c"), (7, 3, 0, b"b"), (3, 1, 8, b"d")]
     assert expected == links(html)
 
@@ -115,23 +126,23 @@ def test_head_elements_fill_the_fields() -> None:
         b"<meta name=ROBOTS content=noindex><meta name=robots content='nofollow,x'>"
         b"<link rel=canonical href=/c>"
     )
-    assert (b"a < b", b"/b/", b"/c") == (found.title, found.base, found.canonical)
-    assert (b"noindex,nofollow,x", b"utf-8", b"de") == (found.robots, found.charset, found.language)
+    assert (found.title, found.base, found.canonical) == (b"a < b", b"/b/", b"/c")
+    assert (found.robots, found.charset, found.language) == (b"noindex,nofollow,x", b"utf-8", b"de")
 
 
 def test_a_silent_page_has_none() -> None:
     """What a page does not say is None; text fields are empty."""
     found = linkscan.scan(b"<p>text")
-    assert (None, None, None, None) == (found.base, found.canonical, found.charset, found.language)
-    assert (b"", b"", b"", 0) == (found.links, found.title, found.robots, found.count)
+    assert (found.base, found.canonical, found.charset, found.language) == (None, None, None, None)
+    assert (found.links, found.title, found.robots, found.count) == (b"", b"", b"", 0)
 
 
 def test_links_beyond_the_limit_are_counted() -> None:
     """Links behind max_links are dropped and counted, the rest of the page is still read."""
     html = b"<a href=1><img srcset='2, 3'><a href=4><title>t</title>"
     found = linkscan.scan(html, 2)
-    assert (2, 2, b"t") == (found.count, found.dropped, found.title)
-    assert [b"1", b"2"] == [value for *_, value in links(html, 2)]
+    assert (found.count, found.dropped, found.title) == (2, 2, b"t")
+    assert [value for *_, value in links(html, 2)] == [b"1", b"2"]
 
 
 def test_every_named_reference_is_known() -> None:
@@ -146,13 +157,17 @@ def test_every_named_reference_is_known() -> None:
     "page",
     [
         pytest.param(b"<div>" * 200_000 + b"<a href=x>", id="nesting"),
-        pytest.param(b"<svg><desc>" * 100_000 + b"</desc></svg>" * 100_000 + b"<a href=x>", id="svg"),
+        pytest.param(
+            b"<svg><desc>" * 100_000 + b"</desc></svg>" * 100_000 + b"<a href=x>", id="svg"
+        ),
         pytest.param(b"<template>" * 5 + b"</template>" * 100_000 + b"<a href=x>", id="template"),
         pytest.param(b"<svg>" * 64 + b"</desc>" * 100_000 + b"<p><a href=x>", id="ends"),
         pytest.param(b"<font size=1>" * 80_000 + b"<a href=x>", id="formatting"),
         pytest.param(b"<p " + b"a=b " * 250_000 + b"><a href=x>", id="attributes"),
         pytest.param(b"<title>" + b"</titl" * 160_000 + b"</title><a href=x>", id="raw"),
-        pytest.param(b"<script><!--" + b"<script" * 140_000 + b"--></script><a href=x>", id="script"),
+        pytest.param(
+            b"<script><!--" + b"<script" * 140_000 + b"--></script><a href=x>", id="script"
+        ),
         pytest.param(b"<!--" + b"->" * 500_000 + b"--><a href=x>", id="comment"),
         pytest.param(b"<![CDATA[" + b"]" * 1_000_000 + b"><a href=x>", id="cdata"),
         pytest.param(b"<a href=x title=" + b"&" * 1_000_000 + b">", id="ampersands"),
@@ -165,16 +180,26 @@ def test_a_megabyte_of_malice_hides_no_link(page: bytes) -> None:
     assert (1, 1, 0, b"x") in links(page)
 
 
-@pytest.mark.parametrize("opener", [b"<a href='", b"<!--", b"<script>", b"<title>", b"<a ", b"<![", b"&"])
+@pytest.mark.parametrize(
+    "opener", [b"<a href='", b"<!--", b"<script>", b"<title>", b"<a ", b"<![", b"&"]
+)
 def test_a_million_unclosed_things_end(opener: bytes) -> None:
     """What never closes ends the page; it is not searched again from each opener."""
-    assert [] == links(opener * (1_000_000 // len(opener)))
+    assert links(opener * (1_000_000 // len(opener))) == []
 
 
 def test_deeper_contexts_than_are_kept_still_close() -> None:
     """Contexts beyond the stack are counted, so that what is outside is outside again."""
-    html = b"<svg>" * 100 + b"<a href=s>" + b"</svg>" * 100 + b"<iframe><a href=no></iframe><a href=x>"
-    assert [b"s", b"x"] == [value for *_, value in links(html)]
+    html = (
+        b"<svg>" * 100 + b"<a href=s>" + b"</svg>" * 100 + b"<iframe><a href=no></iframe><a href=x>"
+    )
+    assert [value for *_, value in links(html)] == [b"s", b"x"]
+
+
+def test_a_raw_text_end_tag_closes_nothing_else() -> None:
+    """The end tag of an HTML title inside an SVG title leaves the latter open."""
+    html = b"<svg><title><title>x</title><xmp></svg><a href=no></xmp><a href=x>"
+    assert [value for *_, value in links(html)] == [b"x"]
 
 
 def test_output_stays_in_bounds_when_references_grow() -> None:

@@ -12,7 +12,7 @@ NOT_ZERO: Final = re.compile(r"0*[1-9][0-9]*")
 
 def srcset_urls(text: str) -> list[str]:
     """The URLs of the valid image candidates (4.8.4.2.2 of the HTML standard)."""
-    urls = []
+    urls: list[str] = []
     at = 0
     while True:
         while at < len(text) and text[at] in SPACES + ",":

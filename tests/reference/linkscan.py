@@ -13,11 +13,17 @@ from typing import Final, cast
 from tests.reference.htmlmeta import charset_in, refresh_url, srcset_urls
 from tests.reference.htmltoken import Token, Tokenizer, lower_all
 
+
+def words(text: str) -> list[str]:
+    """The words of a list that is easier to read as a text."""
+    return text.split()
+
+
 A, AREA, LINK, BASE, FRAME, IFRAME, IMG, SCRIPT, SOURCE, META = range(1, 11)
 EMBED, OBJECT, VIDEO, AUDIO, TRACK, FORM = range(13, 19)
 ATTRIBUTES: Final = {
     name: number
-    for number, name in enumerate("href src srcset content data poster action".split(), 1)
+    for number, name in enumerate(words("href src srcset content data poster action"), 1)
 }
 LINKS: Final = {
     "a": (A, "href"),
@@ -38,13 +44,17 @@ LINKS: Final = {
 }
 RELS: Final = {"nofollow": 1, "ugc": 2, "sponsored": 4, "canonical": 8, "stylesheet": 16}
 BREAKOUT: Final = frozenset(
-    "b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li"
-    " listing menu meta nobr ol p pre ruby s small span strong strike sub sup table tt u ul"
-    " var".split()
+    words(
+        "b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img"
+        " li listing menu meta nobr ol p pre ruby s small span strong strike sub sup table tt u ul"
+        " var"
+    )
 )
 NO_FRAMESET_AFTER: Final = frozenset(
-    "applet area body br button dd dt embed hr iframe image img input keygen li listing marquee"
-    " object pre select table textarea wbr xmp".split()
+    words(
+        "applet area body br button dd dt embed hr iframe image img input keygen li listing marquee"
+        " object pre select table textarea wbr xmp"
+    )
 )
 MATH_TEXT: Final = frozenset(["mi", "mo", "mn", "ms", "mtext"])
 HTML_TYPES: Final = frozenset(["text/html", "application/xhtml+xml"])
@@ -91,6 +101,7 @@ class _Page:
     framesets: int = 0
     title: str | None = None
     is_in_title: bool = False
+    is_in_raw: bool = False
 
     def read(self, text: str) -> None:
         self.tokenizer = Tokenizer(text, self.take, self.may_have_cdata)
@@ -107,7 +118,10 @@ class _Page:
             self.start(cast("str", token[1]), attributes, is_self_closing=len(token) == 4)
         elif kind == "EndTag":
             self.is_in_title = False
-            self.end(cast("str", token[1]))
+            if self.is_in_raw:  # the end tag of a raw text element closes that and nothing else
+                self.is_in_raw = False
+            else:
+                self.end(cast("str", token[1]))
 
     # --- where we are ------------------------------------------------------------------------
     @property
@@ -141,7 +155,7 @@ class _Page:
 
     def start_in_frameset(self, name: str, attributes: dict[str, str]) -> None:
         if name == "noframes":
-            self.tokenizer.state = self.tokenizer.rawtext
+            self.switch_tokenizer(name)
         elif self.frames == "frameset" and name == "frameset":
             self.framesets += 1
         elif self.frames == "frameset" and name == "frame" and "src" in attributes:
@@ -190,6 +204,7 @@ class _Page:
             tokenizer.state = tokenizer.script_data
         elif name == "plaintext":
             tokenizer.state = tokenizer.plaintext
+        self.is_in_raw = tokenizer.state != tokenizer.data
 
     def end(self, name: str) -> None:
         if self.frames == "frameset" and name == "frameset":

@@ -1,0 +1,44 @@
+"""Reading of whole pages."""
+
+from __future__ import annotations
+
+import pytest
+
+from larbinpy.parse.html import read
+
+
+def test_a_page_is_read_in_its_encoding() -> None:
+    """Links are UTF-8 whatever the page is written in; the title has single spaces."""
+    body = b"<meta charset=koi8-r><title>\n a  \xd1 </title><base href=/b/><a href='?\xd1'>x</a>"
+    reading = read(body, b"text/html")
+    assert (reading.encoding, reading.encoding_from) == ("KOI8-R", "meta")
+    assert ("a я".encode(), b"/b/", 2, 0) == (
+        reading.title,
+        reading.base,
+        reading.count,
+        reading.dropped,
+    )
+    assert reading.links.endswith("?я".encode())
+
+
+def test_links_behind_the_limit_are_counted() -> None:
+    """The limit is handed through."""
+    reading = read(b"<a href=1><a href=2><a href=3>", b"", 2)
+    assert (reading.count, reading.dropped) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("robots", "is_nofollow", "is_noindex"),
+    [
+        ("", False, False),
+        ("index, follow", False, False),
+        ("NOFOLLOW", True, False),
+        ("x, NoIndex ", False, True),
+        ("none", True, True),
+        ("nofollowed", False, False),
+    ],
+)
+def test_meta_robots_is_understood(robots: str, is_nofollow: bool, is_noindex: bool) -> None:
+    """Words in any case, with spaces around; none means both."""
+    reading = read(f"<meta name=robots content='{robots}'>".encode(), b"")
+    assert (is_nofollow, is_noindex) == (reading.is_nofollow, reading.is_noindex)
