@@ -81,8 +81,11 @@ class Recovered:
     damage: list[Damage] = field(default_factory=list)
     torn_bytes: int = 0
     """Cut from the end of the log: what the last process was writing when it died."""
+    lost_records: int = 0
+    """Records of any type that are missing between those that are there."""
     lost: int = 0
-    """Accepted URLs whose records are gone; 0 unless there is damage."""
+    """URLs that were accepted by the counters but neither wait nor are done: the oldest segment
+    is gone. 0 unless there is damage."""
     ignored_dones: int = 0
     synced_lsn: int = 0
     """The highest SYNCMARK."""

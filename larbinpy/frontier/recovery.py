@@ -163,6 +163,8 @@ class Recovery:
         while True:
             result = codec.scan(data, at, expected)
             if len(result):
+                if self.next_lsn:
+                    self._found.lost_records += result.first_lsn - self.next_lsn
                 prints.append(self._take(segment, data, codec, result))
                 self.next_lsn = result.next_lsn
             at = result.stop
@@ -208,8 +210,7 @@ class Recovery:
         """Find what was counted before the oldest segment, from the first COUNTS there is."""
         if self._base is not None or run.types[0] != RecordType.COUNTS:
             return
-        kind, _, payload = codec.record(data, memoryview(run.offsets).cast("I")[0])
-        del kind
+        _, _, payload = codec.record(data, memoryview(run.offsets).cast("I")[0])
         totals = Counters.from_bytes(payload)
         self._base = Counters()
         for index in DERIVED:

@@ -1,0 +1,257 @@
+"""The record codec follows its reference, and its bytes never change."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import struct
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from larbinpy._native import logcodec
+from tests.reference import logcodec as reference
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+UUID = bytes(range(16))
+GOLDEN_HEAD = "0a0625ef50000000"
+GOLDEN = "18a2baa801572f8965ccb56a95529483c810475d62d45fe3af6456e14573ba91"
+
+urls = st.binary(min_size=1, max_size=50)
+u64 = st.integers(0, 2**64 - 1)
+u16 = st.integers(0, 2**16 - 1)
+u8 = st.integers(0, 255)
+
+
+@st.composite
+def links(draw: st.DrawFn) -> bytes:
+    """One link entry with its URL."""
+    url = draw(urls)
+    start = draw(st.integers(0, min(len(url), 255)))
+    size = draw(st.integers(0, min(len(url) - start, 255)))
+    return reference.LINK.pack(
+        draw(u64), len(url), draw(u16), draw(u16), draw(u16), start, size,
+        draw(u8), draw(u8), draw(u8), draw(u8), 0, draw(st.floats(0, 1, width=32)), 0.5,
+    ) + url  # fmt: skip
+
+
+@st.composite
+def groups(draw: st.DrawFn) -> bytes:
+    """A LINKS payload of up to three groups."""
+    payload = b""
+    for found in draw(st.lists(st.lists(links(), max_size=3), max_size=3)):
+        via, tag = draw(st.binary(max_size=40)), draw(st.binary(max_size=9))
+        if found and draw(st.booleans()):  # a via that shares its start with a URL
+            via = found[0][32:][: draw(st.integers(0, 60))] + via
+        bare = b"".join(found)
+        payload += reference.GROUP.pack(len(via), len(tag), len(found), len(bare))
+        payload += via + tag + bare
+    return payload
+
+
+def mask_of(payload: bytes, seed: int) -> bytes:
+    """A mask with ones and zeros for the links of a payload."""
+    count = len(reference.fingerprints(payload)) // 8
+    return bytes(seed >> (i % 60) & 1 for i in range(count))
+
+
+def segment_of(codec: logcodec.Codec, payloads: list[tuple[int, bytes]]) -> bytes:
+    """64 bytes of header, then records from lsn 7 on."""
+    return bytes(64) + b"".join(
+        codec.encode(kind, payload, 7 + i) for i, (kind, payload) in enumerate(payloads)
+    )
+
+
+records = st.lists(st.tuples(st.integers(1, 7), st.binary(max_size=60)), max_size=8)
+
+
+@settings(max_examples=40)
+@given(st.binary(max_size=70), st.integers(0, 2**32 - 1))
+def test_both_ways_to_sum_agree_with_the_bits(data: bytes, value: int) -> None:
+    """The instruction, the tables and the definition give one crc."""
+    expected = reference.crc32c(data, value)
+    assert expected == logcodec.crc32c(data, value)
+    assert expected == logcodec.crc32c(data, value, portable=True)
+
+
+def test_crc_of_the_published_vector() -> None:
+    """The check value of CRC-32C."""
+    assert logcodec.crc32c(b"123456789") == 0xE3069283
+
+
+@settings(max_examples=30, deadline=None)
+@given(groups(), u64)
+def test_links_are_encoded_as_the_reference_does(payload: bytes, seed: int) -> None:
+    """Bytes, offsets, number and chain of crcs are the same, and the URLs come back."""
+    codec, oracle = logcodec.Codec(UUID, 5), reference.Codec(UUID, 5)
+    mask = mask_of(payload, seed)
+    encoded = codec.encode_links(payload, mask, 9)
+    assert encoded == oracle.encode_links(payload, mask, 9)
+    assert (codec.records, codec.chain) == (oracle.records, oracle.chain)
+    assert codec.decode_urls(*encoded) == oracle.decode_urls(*encoded)
+
+
+@settings(max_examples=30, deadline=None)
+@given(groups())
+def test_groups_are_split_as_the_reference_does(payload: bytes) -> None:
+    """Bare links, counts and fingerprints."""
+    assert logcodec.split_groups(payload) == reference.split_groups(payload)
+    assert logcodec.fingerprints(payload) == reference.fingerprints(payload)
+
+
+@settings(max_examples=60, deadline=None)
+@given(groups(), st.data())
+def test_malformed_groups_are_refused(payload: bytes, data: st.DataObject) -> None:
+    """Whatever byte is changed or cut: refused exactly when the reference refuses."""
+    damaged = bytearray(payload + data.draw(st.binary(max_size=3)))
+    if damaged:
+        at = data.draw(st.integers(0, len(damaged) - 1))
+        damaged[at] = data.draw(u8)
+        del damaged[data.draw(st.integers(at, len(damaged))) :]
+    try:
+        expected = reference.split_groups(bytes(damaged))
+    except ValueError:
+        for function in (logcodec.split_groups, logcodec.fingerprints):
+            with pytest.raises(ValueError, match="malformed"):
+                function(bytes(damaged))
+    else:
+        assert expected == logcodec.split_groups(bytes(damaged))
+
+
+def test_the_mask_covers_all_links() -> None:
+    """A mask of another length is refused and nothing counts as encoded."""
+    codec = logcodec.Codec(UUID, 1)
+    link = reference.LINK.pack(1, 1, 0, 0, 80, 0, 1, 0, 0, 0, 0, 0, 0.0, 0.0) + b"u"
+    payload = reference.GROUP.pack(0, 0, 1, len(link)) + link
+    with pytest.raises(ValueError, match="mask"):
+        codec.encode_links(payload, b"\1\1", 1)
+    assert codec.records == 0
+
+
+@settings(max_examples=30, deadline=None)
+@given(records, st.data())
+def test_damage_stops_scan_and_resync_where_the_reference_does(
+    payloads: list[tuple[int, bytes]], data: st.DataObject
+) -> None:
+    """After any change of one byte and any cut."""
+    segment = bytearray(segment_of(logcodec.Codec(UUID, 3), payloads))
+    at = data.draw(st.integers(0, len(segment) - 1))
+    segment[at] ^= 1 << data.draw(st.integers(0, 7))
+    damaged = bytes(segment[: data.draw(st.integers(64, len(segment)))])
+    expected = data.draw(st.sampled_from([0, 7, 8]))
+    codec, oracle = logcodec.Codec(UUID, 3), reference.Codec(UUID, 3)
+    run = codec.scan(damaged, 64, expected)
+    offsets = list(memoryview(run.offsets).cast("I"))
+    assert (run.stop, run.reason, run.next_lsn, offsets) == oracle.scan(damaged, 64, expected)
+    assert len(run) == len(offsets)
+    start = data.draw(st.integers(64, len(damaged)))
+    assert codec.resync(damaged, start, 9) == oracle.resync(damaged, start, 9)
+
+
+def test_a_scan_ends_behind_seal() -> None:
+    """SEAL is the last record, and does not count itself."""
+    codec = logcodec.Codec(UUID, 3)
+    segment = segment_of(codec, [(5, b"x"), (8, bytes(24)), (1, b"y")])
+    run = logcodec.Codec(UUID, 3).scan(segment, 64, 7)
+    assert (run.reason, run.stop, run.types) == (logcodec.SCAN_SEALED, 64 + 24 + 48, b"\5\x08")
+
+
+def test_a_record_of_another_segment_never_validates() -> None:
+    """The segment number and the uuid are in every checksum."""
+    segment = segment_of(logcodec.Codec(UUID, 3), [(5, b"x")])
+    for other in (logcodec.Codec(UUID, 4), logcodec.Codec(bytes(16), 3)):
+        assert other.scan(segment, 64, 7).reason == logcodec.SCAN_CRC
+
+
+@pytest.mark.parametrize("length", [65537, 2**31, 2**32 - 1])
+def test_a_garbage_length_is_refused_before_it_is_used(length: int) -> None:
+    """nsqio/nsq#471: the record is refused, the rest is found again."""
+    segment = bytearray(segment_of(logcodec.Codec(UUID, 3), [(1, b"a" * 50), (1, b"b" * 50)]))
+    segment[68:72] = length.to_bytes(4, "little")
+    codec = logcodec.Codec(UUID, 3)
+    assert codec.scan(segment, 64, 7).reason == logcodec.SCAN_LENGTH
+    assert codec.resync(segment, 64, 8) == 64 + 72
+
+
+def test_records_are_read_from_a_file(tmp_path: Path) -> None:
+    """In any order, long ones too; a place without a record raises."""
+    codec = logcodec.Codec(UUID, 3)
+    long = bytes(range(1, 250)) * 8
+    found = [
+        reference.LINK.pack(i, len(url), 1, 2, 80, 0, 3, 4, 0, 0, 1, 0, 0.5, 0.25) + url
+        for i, url in enumerate([b"http://a/", long, b"http://b/"])
+    ]
+    payload = reference.GROUP.pack(4, 2, 3, sum(map(len, found))) + b"via!tg" + b"".join(found)
+    data, offsets = codec.encode_links(payload, b"\1\1\1", 1)
+    path = tmp_path / "records"
+    path.write_bytes(data)
+    a, b, c = struct.unpack("<3I", offsets)
+    order = struct.pack("<4I", c, b, a, b)
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        assert codec.read_urls(fd, order) == codec.decode_urls(data, order)
+        for bad in (8, len(data), len(data) - 8):
+            with pytest.raises(ValueError, match=r"record|URL"):
+                codec.read_urls(fd, struct.pack("<I", bad))
+    finally:
+        os.close(fd)
+
+
+@settings(max_examples=40, deadline=None)
+@given(records, st.data())
+def test_window_takes_whole_records_in_order(
+    payloads: list[tuple[int, bytes]], data: st.DataObject
+) -> None:
+    """As the reference does, for any cut and any order of places."""
+    segment = segment_of(logcodec.Codec(UUID, 3), payloads)
+    offsets = list(memoryview(logcodec.Codec(UUID, 3).scan(segment, 64, 7).offsets).cast("I"))
+    chosen = data.draw(st.lists(st.sampled_from(offsets), max_size=6)) if offsets else []
+    places = [3 << 32 | offset for offset in chosen]
+    piece = segment[64 : data.draw(st.integers(64, len(segment)))]
+    packed = memoryview(struct.pack(f"<{len(places)}Q", *places)).cast("Q")
+    got = logcodec.window(piece, 3 << 32 | 64, packed, 0)
+    assert list(memoryview(got).cast("I")) == reference.window(piece, 3 << 32 | 64, places, 0)
+    assert logcodec.positions(got, 9 << 32) == reference.positions(got, 9 << 32)
+
+
+entry = st.builds(
+    lambda fixed, filters: (
+        reference.DONE.pack(fixed[0], fixed[1], len(filters), *fixed[2:], bytes(16))
+        + b"".join(struct.pack("<BI", *pair) for pair in filters)
+    ),
+    st.tuples(u64, u8, u16, u16, u16, u16),
+    st.lists(st.tuples(u8, u16), max_size=3),
+)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(entry, max_size=5), st.integers(0, 3))
+def test_totals_of_done_entries(entries: list[bytes], cut: int) -> None:
+    """Sums as the reference's; entries that do not fill the bytes are refused."""
+    data = b"".join(entries)
+    data = data[: len(data) - cut]
+    try:
+        expected = reference.done_totals(data)
+    except ValueError:
+        with pytest.raises(ValueError, match="malformed"):
+            logcodec.done_totals(data)
+    else:
+        assert expected == logcodec.done_totals(data)
+
+
+def test_bytes_on_disk_never_change() -> None:
+    """Golden value: segments written by any version must stay readable, so never change this."""
+    codec = logcodec.Codec(UUID, 1)
+    url = b"http://example.com/a?b=c"
+    link = reference.LINK.pack(
+        0x0123456789ABCDEF, len(url), 1, 4, 80, 7, 11, 2, 0, 1, 2, 0, 0.5, 0.25
+    )
+    payload = reference.GROUP.pack(23, 3, 1, len(link + url)) + b"http://example.com/a/xytag"
+    payload += link + url
+    records = codec.encode(5, bytes(80), 1) + codec.encode_links(payload, b"\1", 2)[0]
+    assert records[:8].hex() == GOLDEN_HEAD
+    assert hashlib.sha256(records).hexdigest() == GOLDEN
