@@ -2,8 +2,8 @@
 #
 # Idea.  The supervisor makes one anonymous file (create), every process maps it.  Nothing in it is
 # ever locked: single words change by atomic instructions, a block of words has one writer and a
-# sequence counter (atomics.h), an address is claimed by a time stamp (iptable.h).  So a process that
-# is killed at any instruction leaves nothing that another one would wait for.
+# sequence counter (atomics.h), an address is claimed by a time stamp (iptable.h).  So a process
+# that is killed at any instruction leaves nothing that another one would wait for.
 #
 # Invariants.  Offsets are multiples of 8; a view keeps its buffer alive and never reads behind it.
 # Cost.  A few instructions each; these are calls from Python for numbers that change once a page or
@@ -11,8 +11,9 @@
 
 cimport cython
 from cpython.buffer cimport PyBuffer_FillInfo
-from libc.stdint cimport uint8_t, uint64_t
+from libc.stdint cimport uint64_t
 from libc.stdlib cimport calloc, free
+from tables cimport SET_SLOTS, ip_claim, ip_key, ip_release, ip_slot
 
 import fcntl
 import os
@@ -25,19 +26,6 @@ cdef extern from "atomics.h" nogil:
     int atomic_take(uint64_t *at, uint64_t n)
     void sequence_write(uint64_t *block, const uint64_t *values, size_t count)
     int sequence_read(const uint64_t *block, uint64_t *values, size_t count, int tries)
-
-
-cdef extern from "iptable.h" nogil:
-    enum:
-        SET_SLOTS
-    ctypedef struct ip_slot:
-        uint64_t key
-        uint64_t free_at_ns
-    uint64_t ip_key(const uint8_t *ip, size_t size)
-    uint64_t ip_claim(ip_slot *slots, size_t count, uint64_t key, uint64_t now_ns,
-                      uint64_t lease_ns)
-    void ip_release(ip_slot *slots, size_t count, uint64_t key, uint64_t until_ns,
-                    uint64_t free_at_ns)
 
 
 cdef extern from "sys/prctl.h":

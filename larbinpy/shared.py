@@ -1,7 +1,8 @@
 """The memory that supervisor, shards and parsers of one crawl share: its layout, by names.
 
 One anonymous file, made by the supervisor and mapped by every process.
-Nothing in it is locked; see ``ext/shared.pyx``.  It does not outlive the crawl and is no file format.
+Nothing in it is locked; see ``ext/shared.pyx``.
+It does not outlive the crawl and is no file format.
 
     header   MAGIC, number of shards, number of parsers, bytes
     globals  one word each, see ``Global``
@@ -39,7 +40,7 @@ class Global(IntEnum):
     STOP = 1
     """Not 0: no new requests."""
     OPEN_SOURCES = 2
-    """Who may still bring URLs: seeds being read, the input port, the inbox, a shard that is down."""
+    """Who may still bring URLs: seeds being read, input port, inbox, a shard that is down."""
     BYTES = 3
     """Bytes read, over all shards."""
 

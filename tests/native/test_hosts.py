@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import mmap
+import os
+import resource
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import pytest
@@ -11,12 +16,12 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from larbinpy._native.hosts import BUSY, FAILED, IDLE, NEW, RESOLVING, SCHEDULED, HostTable
 from larbinpy._native.shared import IpTable
-from tests.native.hostrecords import batch, record
+from tests.native.hostrecords import Batch, batch, record
 from tests.reference.hosts import HostTable as Model
 from tests.reference.shared import IpTable as ModelIpTable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 Order = Literal["bfs", "dfs", "best"]
 SECOND = 1_000_000_000
@@ -51,6 +56,19 @@ def drain(hosts: HostTable, number: int) -> list[int]:
         positions.append(taken[0][1])
         hosts.skip(number)
     return positions
+
+
+def in_child(work: Callable[[], None]) -> int:
+    """Run ``work`` in a child process; return its exit code."""
+    pid = os.fork()
+    if not pid:
+        status = 1
+        try:
+            work()
+            status = 0
+        finally:
+            os._exit(status)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
 class Against(RuleBasedStateMachine):
@@ -198,8 +216,7 @@ TestBfs = Against.TestCase
 TestDfs = AgainstDfs.TestCase
 TestBest = AgainstBest.TestCase
 TestShared = AgainstShared.TestCase
-for case in (TestBfs, TestDfs, TestBest, TestShared):
-    case.settings = FEW
+TestBfs.settings = TestDfs.settings = TestBest.settings = TestShared.settings = FEW
 
 
 @pytest.mark.parametrize("order", ["bfs", "dfs", "best"])
@@ -393,6 +410,46 @@ def test_shared_address_is_asked_by_one_table_at_a_time() -> None:
     assert shards[0].acquire(210, 1) == [(numbers[0], 2, 0)]
 
 
+def test_claimed_address_is_tried_again_before_a_long_lease_ends() -> None:
+    """A request seldom takes as long as its lease: try again after the delay of the address."""
+    memory = bytearray(16 * SLOTS)
+    IpTable(memory, 0, SLOTS).claim(IP, 0, 600 * SECOND)
+    shard = HostTable(
+        wait_ns=0, wait_ip_ns=SECOND, lease_ns=SECOND, ip_table=IpTable(memory, 0, SLOTS)
+    )
+    ready(shard, b"a.example", [1])
+    assert shard.acquire(5, 1) == []
+    assert shard.next_ns() == SECOND + 5
+
+
+def fill(hosts: HostTable, work: Batch) -> None:
+    """Put the same URLs until memory ends."""
+    for _ in range(10_000):
+        hosts.put(*work)
+
+
+def test_table_is_whole_after_a_memory_error() -> None:
+    """What was put before memory ran out comes out; releasing needs no memory."""
+
+    def work() -> None:
+        hosts = table(wait_ns=0)
+        work = batch((b"h%d.example" % i, 0, 2 * i) for i in range(2000))
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        limit = pages * mmap.PAGESIZE + 4_000_000
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+        with pytest.raises(MemoryError):
+            fill(hosts, work)
+        left = hosts.waiting
+        for number, _ in hosts.unresolved(1000):
+            hosts.failed(number, 1, SECOND)
+        while taken := hosts.acquire(0, 100):
+            left -= len(taken)
+        waiting = [hosts.waiting_of(number) for number in range(hosts.hosts)]
+        assert (left, sum(waiting)) == (hosts.waiting, hosts.waiting)
+
+    assert in_child(work) == 0
+
+
 BROKEN = [
     record(b"a.example")[:30],
     record(b"a.example", level=64),
@@ -419,9 +476,10 @@ def test_wrong_use_is_refused() -> None:
     """Host numbers, states, codes, levels, addresses and orders are checked."""
     hosts = table()
     number = put(hosts, b"a.example", [1])
-    for call in (lambda: hosts.host(1), lambda: hosts.skip(-1)):
-        with pytest.raises(IndexError):
-            call()
+    with pytest.raises(IndexError):
+        hosts.host(1)
+    with pytest.raises(IndexError):
+        hosts.skip(-1)
     for call in (
         lambda: hosts.release(number, 0, 0),
         lambda: hosts.failed(number, 0, 0),
@@ -459,6 +517,7 @@ def test_memory_of_a_million_hosts() -> None:
         hosts.resolved(number, (0x0A000000 + number).to_bytes(4, "big"), 0)
     full = hosts.nbytes
     chains = 10_000_000 * 96 // 10
-    print(f"{full / 1e6:.0f} MB in all, {(full - chains) / 1e6:.0f} bytes a host without URLs")
+    text = f"{full / 1e6:.0f} MB in all, {(full - chains) / 1e6:.0f} bytes a host without URLs\n"
+    sys.stdout.write(text)
     assert full < 320_000_000
     assert full - chains < 200 * 1_000_000

@@ -141,7 +141,7 @@ def test_ranges_are_checked() -> None:
 
 
 def test_full_set_lets_requests_through() -> None:
-    """17 addresses in 16 slots: the last one is granted and not noted; passed slots are used again."""
+    """17 addresses in 16 slots: the last is granted, not noted; passed slots are used again."""
     table = shared.IpTable(bytearray(256), 0, 16)
     ips = [bytes([10, 0, 0, i]) for i in range(17)]
     assert [table.claim(ip, 1, 10) for ip in ips] == [0] * 17

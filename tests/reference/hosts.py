@@ -17,6 +17,7 @@ NEW, RESOLVING, IDLE, SCHEDULED, BUSY, FAILED = range(6)
 HEAD = struct.Struct("<IIBBHQ")
 ENQ = struct.Struct("<QHHHBBBBBBB3xffHHHH")
 RECORD_MOVE = 4
+CLAIM_RETRY_NS = 10_000_000
 
 
 class IpClaims(Protocol):
@@ -200,7 +201,8 @@ class HostTable:
             if self._shared is not None:
                 free_at = self._shared.claim(ip.address, now_ns, self._lease_ns)
                 if free_at:
-                    ip.next_ns = free_at
+                    retry = now_ns + max(self._wait_ip_ns, CLAIM_RETRY_NS)
+                    ip.next_ns = min(free_at, retry)
                     self._settle(ip)
                     continue
             first = ip.hosts.first()
