@@ -1,7 +1,7 @@
 """Serve the synthetic web, and tell what is in it.
 
-``Web`` is the model of ``webmodel.h`` for Python; ``Server`` answers requests from the same code, so
-that what is expected and what is served cannot differ.
+``Web`` is the model of ``webmodel.h`` for Python; ``Server`` answers requests from the same code,
+so that what is expected and what is served cannot differ.
 
 The server is one thread around epoll.  Invariants:
 1. A connection is registered once, edge triggered, and its input is read until there is no more, or

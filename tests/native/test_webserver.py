@@ -346,4 +346,4 @@ def test_the_model_refuses_places_that_are_not_served() -> None:
         Place(0, Kind.PAGE, 1 << 50),
     ):
         with pytest.raises(IndexError):
-            web.page(place.host, place.index, place.kind)
+            web.page(place.host, place.number, place.kind)

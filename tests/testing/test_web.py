@@ -108,7 +108,7 @@ def test_pages_are_what_the_model_says(running: WebProcess) -> None:
     places += [Place(1, kind, 1) for kind in Kind if kind < Kind.OFF_SCOPE and kind != Kind.ROBOTS]
     with closing(Crawl(Scope(), running.hosts_file, random.Random(0))) as crawl:
         for place in places:
-            page = web.page(place.host, place.index, place.kind)
+            page = web.page(place.host, place.number, place.kind)
             status, headers, body = crawl.get(page.url.decode())
             assert (status, body) == (page.status, page.body)
             assert headers["Content-Type"].encode() == page.content_type

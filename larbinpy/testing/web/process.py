@@ -70,7 +70,7 @@ def command(spec: WebSpec, directory: Path, *, cpu: int | None = None) -> list[s
     default = WebSpec()
     for field in fields(WebSpec):
         value = getattr(spec, field.name)
-        if value != getattr(default, field.name):
+        if field.name in ("hosts", "pages") or value != getattr(default, field.name):
             words += [
                 f"--{field.name.replace('_', '-')}",
                 str(int(value) if value is True or value is False else value),
