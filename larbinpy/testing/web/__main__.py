@@ -84,8 +84,7 @@ def _signal_pipe() -> int:
     return readable
 
 
-def _serve(server: Server, log: Path, *, is_until_eof: bool) -> None:
-    stopped = _signal_pipe()
+def _serve(server: Server, log: Path, *, stopped: int, is_until_eof: bool) -> None:
     stdin = sys.stdin.fileno()
     control = [stopped, stdin] if is_until_eof else [stopped]
     while server.serve(control) == stdin:
@@ -102,6 +101,7 @@ def main(argv: list[str]) -> int:
     """Serve the web that the arguments describe; returns the exit code."""
     arguments = _arguments(argv)
     _prepare(arguments)
+    stopped = _signal_pipe()
     given = {field.name: getattr(arguments, field.name) for field in fields(WebSpec)}
     with _listen(arguments.port) as listener:
         spec = replace(WebSpec(**given), port=listener.getsockname()[1])
@@ -110,7 +110,8 @@ def main(argv: list[str]) -> int:
         server = Server(web.native, listener.fileno())
         sys.stdout.write(f"listening on 127.0.0.1:{spec.port}\n")
         sys.stdout.flush()
-        _serve(server, arguments.dir / LOG_NAME, is_until_eof=arguments.until_eof)
+        log = arguments.dir / LOG_NAME
+        _serve(server, log, stopped=stopped, is_until_eof=arguments.until_eof)
     return 0
 
 
