@@ -16,89 +16,19 @@ Cost: two system calls a request beside epoll_wait; O(log waiting) for latency; 
 
 from libc.errno cimport EAGAIN, EINTR, EMFILE, ENFILE, errno
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.stdio cimport FILE, fclose, fopen, fwrite
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcpy, memmove, memset
 from posix.time cimport CLOCK_MONOTONIC, clock_gettime, timespec
 from posix.unistd cimport close
 
-
-cdef extern from "webhttp.h" nogil:
-    enum: REQUEST_MAX, REQUEST_PARTIAL, REQUEST_OK, METHOD_HEAD
-    ctypedef struct web_request:
-        const char *host
-        const char *path
-        size_t host_len
-        size_t path_len
-        size_t size
-        uint64_t agent
-        uint8_t method
-        uint8_t is_last
-    uint64_t web_agent_hash(const char *text, size_t n)
-    int web_parse(const char *data, size_t n, web_request *r)
-
-
-cdef extern from "webmodel.h" nogil:
-    enum: SHARE_COUNT, POOL_BYTES, LINKS_MAX, HOST_CHILDREN, WEB_UNKNOWN, WEB_OFF, SALT_LATENCY
-    ctypedef struct web_spec:
-        uint64_t seed
-        uint64_t hosts
-        uint64_t pages
-        uint64_t roots
-        uint64_t notes
-        uint64_t chain
-        uint32_t links
-        uint32_t branch
-        uint32_t port
-        uint32_t layered
-        uint32_t keep_alive
-        uint32_t names_per_address
-        uint32_t page_bytes
-        uint32_t page_spread
-        uint32_t large_bytes
-        uint32_t latency_ms
-        uint32_t latency_spread_ms
-        double share[32]
-        char *pool
-    ctypedef struct web_place:
-        uint64_t host
-        uint64_t index
-        uint8_t kind
-    ctypedef struct web_link:
-        web_place to
-        uint8_t element
-    ctypedef struct web_facts:
-        uint16_t status
-        uint8_t type
-        uint8_t flags
-        web_place target
-    uint64_t web_draw(const web_spec *w, uint64_t salt, uint64_t host, uint64_t index)
-    uint32_t web_address(const web_spec *w, uint64_t host)
-    bint web_is_named(const web_spec *w, uint64_t host)
-    int web_robots(const web_spec *w, uint64_t host)
-    bint web_is_private(const web_spec *w, web_place at)
-    web_facts web_facts_of(const web_spec *w, web_place at)
-    uint32_t web_links(const web_spec *w, web_place at, const web_facts *f, web_link *out)
-    web_place web_at(uint64_t host, int kind, uint64_t index)
-
-
-cdef extern from "webpage.h" nogil:
-    enum: PATH_ROOM, LINK_ROOM
-    size_t web_room(const web_spec *w)
-    void web_fill_pool(const web_spec *w)
-    char *put_number(char *p, uint64_t value)
-    char *put_address(char *p, uint32_t address)
-    char *put_bytes(char *p, const char *text, size_t n)
-    char *put_host(const web_spec *w, char *p, uint64_t host)
-    char *put_path(const web_spec *w, char *p, web_place at)
-    char *put_url(const web_spec *w, char *p, web_place at)
-    char *put_link(const web_spec *w, char *p, web_place at, bint is_from_root, const web_link *l)
-    char *put_location(const web_spec *w, char *p, web_place at, const web_facts *f)
-    char *put_body(const web_spec *w, char *p, web_place at, const web_facts *f, web_link *links)
-    char *put_response(const web_spec *w, char *p, web_place at, const web_facts *f,
-                       web_link *links, bint is_head, bint is_last)
-    int64_t web_find_host(const web_spec *w, const char *name, size_t n)
-    web_place web_find(const web_spec *w, uint64_t host, const char *path, size_t n)
+from webpages cimport (
+    HOST_CHILDREN, LINK_ROOM, LINKS_MAX, METHOD_HEAD, POOL_BYTES, REQUEST_MAX, REQUEST_OK,
+    REQUEST_PARTIAL, SALT_LATENCY, SHARE_COUNT, WEB_OFF, WEB_UNKNOWN, log_add, log_entry, log_free,
+    log_path, log_write, put_address, put_body, put_host, put_link, put_location, put_response,
+    put_url, web_address, web_agent_hash, web_at, web_draw, web_facts, web_facts_of,
+    web_fill_pool, web_find, web_find_host, web_is_named, web_is_private, web_link, web_links,
+    web_log, web_parse, web_place, web_request, web_robots, web_room, web_spec,
+)
 
 
 cdef extern from *:
@@ -153,23 +83,8 @@ cdef enum:
     INPUT_ROOM = 2 * REQUEST_MAX
     EVENTS = 512
     ACCEPTS = 64  # connections accepted in a row, so that open ones are not starved
-    LOG_LINE = 256  # longest line, the path not counted
-    LOG_BLOCK = 1 << 18
     LOOPBACK = 127
     IS_CONTROL = 1 << 30  # in the tag of a control descriptor
-
-ctypedef struct entry:
-    uint64_t start_ns
-    uint64_t end_ns
-    uint64_t agent
-    int64_t host
-    uint64_t index  # of the place; of an unknown path its offset in the arena
-    uint32_t address
-    uint32_t connection
-    uint32_t path_len
-    uint16_t status
-    uint8_t kind
-    uint8_t method
 
 ctypedef struct conn:
     int fd
@@ -342,10 +257,7 @@ cdef class Server:
     cdef size_t conns_room
     cdef timer *timers  # binary heap by due_ns
     cdef size_t timers_len, timers_room
-    cdef entry *log
-    cdef size_t log_len, log_room
-    cdef char *arena  # unknown paths
-    cdef size_t arena_len, arena_room
+    cdef web_log log
     cdef char *input
     cdef char *output
     cdef uint32_t accepted
@@ -369,8 +281,7 @@ cdef class Server:
                 self.drop(self.conns[fd])
         free(self.conns)
         free(self.timers)
-        free(self.log)
-        free(self.arena)
+        log_free(&self.log)
         free(self.input)
         free(self.output)
         if self.epoll > 0:
@@ -381,7 +292,7 @@ cdef class Server:
     @property
     def requests(self):
         """Requests taken so far."""
-        return self.log_len
+        return self.log.len
 
     @property
     def refused(self):
@@ -581,7 +492,7 @@ cdef class Server:
                 delay += web_draw(w, SALT_LATENCY, c.at.host, c.at.index) \
                     % (1000000 * <uint64_t>w.latency_spread_ms)
             c.is_waiting = 1
-            return self.push(c, self.log[c.entry].start_ns + delay)
+            return self.push(c, self.log.entries[c.entry].start_ns + delay)
         return self.respond(c)
 
     cdef int respond(self, conn *c) noexcept nogil:
@@ -591,7 +502,7 @@ cdef class Server:
         cdef size_t n = <size_t>(end - self.output)
         cdef ssize_t sent = send(c.fd, self.output, n, MSG_NOSIGNAL)
         if sent == <ssize_t>n:
-            self.log[c.entry].end_ns = now_ns()
+            self.log.entries[c.entry].end_ns = now_ns()
             return 0
         if sent < 0:
             sent = 0  # a broken connection is found by flush
@@ -618,7 +529,7 @@ cdef class Server:
             c.out_pos += <size_t>sent
         free(c.out)
         c.out = NULL
-        self.log[c.entry].end_ns = now_ns()
+        self.log.entries[c.entry].end_ns = now_ns()
         return 1
 
     # --- latency ----------------------------------------------------------------------------
@@ -673,70 +584,16 @@ cdef class Server:
     # --- the log ----------------------------------------------------------------------------
 
     cdef int note(self, conn *c, int64_t host, web_request *r) noexcept nogil:
-        cdef entry *grown
-        if self.log_len == self.log_room:
-            grown = <entry *>realloc(self.log, (2 * self.log_len + 4096) * sizeof(entry))
-            if not grown:
-                return -1
-            self.log, self.log_room = grown, 2 * self.log_len + 4096
-        c.entry = self.log_len
-        cdef entry *e = &self.log[c.entry]
-        self.log_len += 1
-        e.start_ns, e.end_ns, e.agent = now_ns(), 0, r.agent
+        cdef log_entry *e = log_add(&self.log)
+        if not e:
+            return -1
+        c.entry = self.log.len - 1
+        e.start_ns, e.agent, e.method = now_ns(), r.agent, r.method
         e.host, e.index, e.kind = host, c.at.index, c.at.kind
-        e.address, e.connection = c.address, c.number
-        e.status, e.method, e.path_len = c.facts.status, r.method, 0
-        return self.note_path(e, r) if c.at.kind == WEB_UNKNOWN and r.path else 0
-
-    cdef int note_path(self, entry *e, web_request *r) noexcept nogil:
-        cdef char *grown
-        cdef size_t wanted = self.arena_len + r.path_len
-        if wanted > self.arena_room:
-            grown = <char *>realloc(self.arena, 2 * wanted + 4096)
-            if not grown:
-                return -1
-            self.arena, self.arena_room = grown, 2 * wanted + 4096
-        memcpy(self.arena + self.arena_len, r.path, r.path_len)
-        e.index, e.path_len = self.arena_len, <uint32_t>r.path_len
-        self.arena_len = wanted
+        e.address, e.connection, e.status = c.address, c.number, c.facts.status
+        if c.at.kind == WEB_UNKNOWN and r.path:
+            return log_path(&self.log, e, r.path, r.path_len)
         return 0
-
-    cdef char *put_line(self, char *p, entry *e) noexcept nogil:
-        cdef char *start
-        cdef const char *names = b"GETHEADOTHER"
-        p = put_bytes(put_number(p, e.start_ns), b"\t", 1)
-        p = put_bytes(put_number(p, e.end_ns), b"\t", 1)
-        p = put_number(p, <uint64_t>e.host) if e.host >= 0 else put_bytes(p, b"-1", 2)
-        p = put_bytes(p, b"\t", 1)
-        start = p
-        if e.kind != WEB_UNKNOWN:
-            p = put_path(&self.web.w, p, web_at(<uint64_t>e.host, e.kind, e.index))
-        else:
-            p = put_bytes(p, self.arena + e.index, e.path_len)
-        while start < p:  # a tab would shift the columns
-            if start[0] < 33:
-                start[0] = b"?"
-            start += 1
-        p = put_bytes(put_number(put_bytes(p, b"\t", 1), e.status), b"\t", 1)
-        p = put_bytes(put_address(p, e.address), b"\t", 1)
-        p = put_bytes(put_number(p, e.connection), b"\t", 1)
-        p = put_bytes(put_number(p, e.agent), b"\t", 1)
-        if e.method < 2:
-            p = put_bytes(p, names + 3 * e.method, 3 + e.method)
-        else:
-            p = put_bytes(p, names + 7, 5)
-        return put_bytes(p, b"\n", 1)
-
-    cdef int put_log(self, FILE *f, char *block) noexcept nogil:
-        cdef char *p = block
-        cdef size_t k
-        for k in range(self.log_len):
-            p = self.put_line(p, &self.log[k])
-            if p - block > LOG_BLOCK:
-                if fwrite(block, 1, p - block, f) != <size_t>(p - block):
-                    return -1
-                p = block
-        return 0 if fwrite(block, 1, p - block, f) == <size_t>(p - block) else -1
 
     def write_log(self, bytes path):
         """Write one line a request, in the order of their starts; returns their number.
@@ -746,15 +603,9 @@ cdef class Server:
         User-Agent, method.
         """
         cdef const char *name = path
-        cdef FILE *f = fopen(name, b"wb")
-        if not f:
+        cdef int bad
+        with nogil:
+            bad = log_write(&self.web.w, &self.log, name)
+        if bad:
             raise OSError(errno, "the access log cannot be written", path)
-        cdef char *block = <char *>malloc(LOG_BLOCK + LOG_LINE + REQUEST_MAX)
-        cdef int bad = -1
-        if block:
-            with nogil:
-                bad = self.put_log(f, block)
-        free(block)
-        if fclose(f) or bad:
-            raise OSError(errno, "the access log cannot be written", path)
-        return self.log_len
+        return self.log.len

@@ -1,10 +1,11 @@
 from collections.abc import Sequence
+from typing import Self
 
 SHARES: tuple[str, ...]
 
 class Web:
-    def __init__(
-        self,
+    def __new__(
+        cls,
         *,
         seed: int,
         hosts: int,
@@ -24,7 +25,7 @@ class Web:
         latency_ms: int,
         latency_spread_ms: int,
         shares: Sequence[float],
-    ) -> None: ...
+    ) -> Self: ...
     def host(self, host: int) -> tuple[bytes, bytes, bool, int]: ...
     def url(self, host: int, kind: int, index: int) -> bytes: ...
     def find(self, host: bytes, path: bytes) -> tuple[int, int, int] | None: ...
@@ -36,7 +37,7 @@ class Web:
     def body(self, host: int, kind: int, index: int) -> bytes: ...
 
 class Server:
-    def __init__(self, web: Web, listener: int) -> None: ...
+    def __new__(cls, web: Web, listener: int) -> Self: ...
     @property
     def requests(self) -> int: ...
     @property
