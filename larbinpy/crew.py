@@ -1,8 +1,8 @@
 """The children of a crawl: which there are, how they are joined, how one is replaced.
 
-Every shard is joined to every parser and to the seeder by a socket pair of its own.  A child that is
-started again gets new pairs, and so do its peers: half a frame of the dead one can never be taken for
-the beginning of the new one's.
+Every shard is joined to every parser and to the seeder by a socket pair of its own.  A child that
+is started again gets new pairs, and so do its peers: half a frame of the dead one can never be
+taken for the beginning of the new one's.
 """
 
 from __future__ import annotations

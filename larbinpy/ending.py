@@ -1,10 +1,10 @@
 """When a crawl ends, and what that is called; pure.
 
-A crawl has finished when nothing is outstanding.  Every shard has two words that only grow: ``done``
-and ``accepted``, and a page's children are counted as accepted before the page is counted as done.
-All ``done`` are read first, all ``accepted`` after them: equal sums mean that at the moment between
-the two readings nothing was outstanding.  The reading is void while seeds are still being read or a
-shard is down, for those can accept more.
+A crawl has finished when nothing is outstanding.  Every shard has two words that only grow:
+``done`` and ``accepted``, and a page's children are counted as accepted before the page is
+counted as done. All ``done`` are read first, all ``accepted`` after them: equal sums mean that at
+the moment between the two readings nothing was outstanding.  The reading is void while seeds are
+still being read or a shard is down, for those can accept more.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What a shard counts, and how the other processes see it.
 
-The two monotone words of the end proof are stored at once: ``accepted`` before the links are answered,
-``done`` after the pages' records.  Everything else is published a few times a second, as one block
-under a sequence lock, so that each reading adds up.
+The two monotone words of the end proof are stored at once: ``accepted`` before the links are
+answered, ``done`` after the pages' records.  Everything else is published a few times a second,
+as one block under a sequence lock, so that each reading adds up.
 """
 
 from __future__ import annotations

@@ -6,7 +6,6 @@ Reads the counters that the shards publish in shared memory; changes nothing of 
 from __future__ import annotations
 
 import json
-import sys
 from collections import deque
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
@@ -114,7 +113,7 @@ class Observer:
         self._cpu[f"{child.name}/{child.pid}"] = {
             "name": child.name,
             "pid": child.pid,
-            "cpu_s": round(child.cpu_s(), 2),
+            "cpu_seconds": round(child.cpu_s(), 2),
             "pages": self._pages(child),
         }
 
@@ -166,4 +165,4 @@ class Observer:
             temporary.write_text(text + "\n", encoding="ascii")
             temporary.rename(path)
         except OSError as error:
-            print(f"larbinpy: {path}: {error.strerror}", file=sys.stderr)
+            self.say(f"larbinpy: {path}: {error.strerror}")

@@ -1,7 +1,7 @@
 """The sockets of a shard to its parsers and its seeder, in its event loop.
 
-Reading happens when the loop says so; writing is tried at once and, when a socket is full, again when
-the loop says that it can be.  A shard never waits for a peer.
+Reading happens when the loop says so; writing is tried at once and, when a socket is full, again
+when the loop says that it can be.  A shard never waits for a peer.
 """
 
 from __future__ import annotations

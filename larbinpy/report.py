@@ -133,9 +133,10 @@ def why_nothing(totals: Totals) -> str:
     outcomes = totals.outcomes()
     if outcomes:
         worst = max(outcomes, key=lambda name: outcomes[name])
-        return f"nothing was fetched: {outcomes[worst]} of {sum(outcomes.values())} URLs ended as {worst}"
+        total = sum(outcomes.values())
+        return f"nothing was fetched: {outcomes[worst]} of {total} URLs ended as {worst}"
     filtered = totals.filtered()
     if filtered:
         worst = max(filtered, key=lambda name: filtered[name])
         return f"nothing was fetched: all start URLs were refused ({worst})"
-    return "nothing was fetched: there is no new start URL (startUrl, seedFile, or on the command line)"
+    return "nothing was fetched: there is no new start URL (startUrl, seedFile, command line)"

@@ -1,7 +1,7 @@
 """A shard, the fetch process: it owns its registered domains and everything known of them.
 
-One turn of its loop is the way of a URL: links come in and are queued, hosts get addresses and rules,
-URLs whose time has come are fetched, results go to the parsers, answers end them.
+One turn of its loop is the way of a URL: links come in and are queued, hosts get addresses and
+rules, URLs whose time has come are fetched, results go to the parsers, answers end them.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The state directory: its lock, its MANIFEST, and what ``--scratch`` may delete.
 
 The MANIFEST holds what may not change while a state lives: the crawl's uuid (the key of all
-fingerprints), the number of shards, the kind of seen set, the URL mode, and the digest of the public
-suffix list that decided whose URL is whose.  It is replaced as a whole (write, fdatasync, rename,
-fsync of the directory), and a checksum tells a damaged one.
+fingerprints), the number of shards, the kind of seen set, the URL mode, and the digest of the
+public suffix list that decided whose URL is whose.  It is replaced as a whole (write, fdatasync,
+rename, fsync of the directory), and a checksum tells a damaged one.
 """
 
 from __future__ import annotations
@@ -182,8 +182,9 @@ def check_manifest(manifest: Manifest, config: Config) -> None:
     fetch_processes = config.fetch_processes
     if fetch_processes not in (0, manifest.fetch_processes):
         raise ConfigError(
-            f"fetchProcesses: the state has {manifest.fetch_processes} shards, not {fetch_processes};"
-            f" leave the key out, or change the state by: larbinpy state DIR --reshard {fetch_processes}"
+            f"fetchProcesses: the state has {manifest.fetch_processes} shards, not"
+            f" {fetch_processes}; leave the key out, or change the state by:"
+            f" larbinpy state DIR --reshard {fetch_processes}"
         )
     if config.url_mode != manifest.url_mode:
         raise ConfigError(f"urlMode: the state was begun with {manifest.url_mode}")

@@ -7,6 +7,7 @@ met a limit, report.  A stop is always the same path: shards drain and close, th
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import select
 import signal
@@ -14,7 +15,7 @@ import socket
 import sys
 from collections import deque
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from larbinpy import ending, state
 from larbinpy.clock import SystemClock
@@ -306,7 +307,7 @@ class _Signals:
     def fileno(self) -> int:
         return self._reader.fileno()
 
-    def __enter__(self) -> _Signals:
+    def __enter__(self) -> Self:
         self._wakeup = signal.set_wakeup_fd(self._writer.fileno())
         for number in (signal.SIGINT, signal.SIGTERM):
             self._before.append((number, signal.signal(number, self._on_signal)))
@@ -320,10 +321,8 @@ class _Signals:
         self._writer.close()
 
     def _on_signal(self, _number: int, _frame: object) -> None:
-        try:
+        with contextlib.suppress(BlockingIOError):
             self._reader.recv(64)
-        except BlockingIOError:
-            pass
         self._heard()
 
 
@@ -340,7 +339,7 @@ def crawl(config: Config, *, scratch: bool = False, reload: bool = False, comman
     """
     if scratch:
         for path in state.scratch(config.state_dir):
-            print(f"deleted {path}", file=sys.stderr)
+            sys.stderr.write(f"deleted {path}\n")
     directory = state.StateDirectory(config.state_dir)
     try:
         manifest = state.begin(directory, config, reload=reload)

@@ -1,8 +1,8 @@
 """Addresses for the hosts of a shard: asks the resolver, tells the host table.
 
-A host that has no address, or that cannot be reached, fails: its URLs are handed out at once with the
-outcome instead of being fetched, the first one under the outcome itself, the others under larbin's
-``fast`` one.  After a while it may try again.
+A host that has no address, or that cannot be reached, fails: its URLs are handed out at once with
+the outcome instead of being fetched, the first one under the outcome itself, the others under
+larbin's ``fast`` one.  After a while it may try again.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Tickets for pages: how ``limitPage`` is kept exactly over all shards.
 
-There are as many tickets as good pages are still wanted.  A request takes one from the shared counter
-before it begins; a good page spends it, anything else gives it back.
+There are as many tickets as good pages are still wanted.  A request takes one from the shared
+counter before it begins; a good page spends it, anything else gives it back.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """LINKS on their way to the shards, kept until they are written; runs in parsers and in the seeder.
 
-Frames of a shard are numbered on, whatever becomes of its socket: a shard that was started again gets
-the unanswered ones once more, under their old numbers.
+Frames of a shard are numbered on, whatever becomes of its socket: a shard that was started again
+gets the unanswered ones once more, under their old numbers.
 """
 
 from __future__ import annotations

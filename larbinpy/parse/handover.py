@@ -1,8 +1,8 @@
 """Pages on their way from a shard to the parsers; runs in the shard.
 
-A page is held until its parser has answered PARSED, so that it can be sent again when the parser dies.
-Pages go to the parser with the fewest bytes unanswered.  Nothing here blocks: what a socket does not
-take stays queued, and the credit (``held``) keeps the shard from starting more.
+A page is held until its parser has answered PARSED, so that it can be sent again when the parser
+dies. Pages go to the parser with the fewest bytes unanswered.  Nothing here blocks: what a socket
+does not take stays queued, and the credit (``held``) keeps the shard from starting more.
 """
 
 from __future__ import annotations
