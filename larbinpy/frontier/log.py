@@ -24,17 +24,16 @@ from larbinpy.frontier.payloads import (
     pack_host,
     pack_lsn,
     pack_retry,
-    unpack_host,
 )
 from larbinpy.frontier.reader import Reader
 from larbinpy.frontier.recovered import Recovered, SegmentState
 from larbinpy.frontier.recovery import Recovery
 from larbinpy.frontier.segment import (
-    HEADER_BYTES,
     OFFSET_MASK,
     SEGMENT_SHIFT,
     Header,
     SegmentWriter,
+    hosts_in,
 )
 from larbinpy.frontier.shelf import Shelf
 from larbinpy.stats import ACCEPTED
@@ -381,16 +380,7 @@ class PersistentFifo:
 
     def _keep_hosts(self, state: SegmentState) -> None:
         """Write the HOST records of a segment again, as their hosts are now."""
-        data = state.path.read_bytes()
-        codec = Codec(self._uuid, state.number)
-        run = codec.scan(data, HEADER_BYTES, 0)
-        offsets = memoryview(run.offsets).cast("I")
-        hosts = {
-            unpack_host(codec.record(data, offset)[2]).host
-            for kind, offset in zip(run.types, offsets, strict=True)
-            if kind == RecordType.HOST
-        }
-        for host in sorted(hosts):
+        for host in hosts_in(state.path, self._uuid, state.number):
             current = self._host_state(host) if self._host_state else None
             if current is not None:
                 self.host(current)

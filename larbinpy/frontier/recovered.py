@@ -32,7 +32,7 @@ class Damage:
     length: int
     kind: str
     """``range``, ``tail``, ``gap``, ``header``, ``foreign``, ``version``, ``unreadable``,
-    ``seal``, ``seen file``, ``segment missing`` or ``URLs missing``."""
+    ``seen file``, ``segment missing`` or ``URLs missing``."""
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from larbinpy._native.logcodec import Codec, crc32c
 from larbinpy.frontier.disk import storage_errors, write_at
-from larbinpy.frontier.payloads import RecordType, pack_seal
+from larbinpy.frontier.payloads import RecordType, pack_seal, unpack_host
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -66,6 +66,23 @@ def parse_name(name: str) -> tuple[int, int] | None:
     """Epoch and number in a segment's name, None for another file."""
     match = _NAME.fullmatch(name)
     return (int(match[1], 16), int(match[2], 16)) if match else None
+
+
+def hosts_in(path: Path, uuid: bytes, number: int) -> list[bytes]:
+    """The hosts that have HOST records in a segment, each once.
+
+    Raises:
+        StorageError: the segment cannot be read.
+    """
+    with storage_errors(path):
+        data = path.read_bytes()
+    codec = Codec(uuid, number)
+    run = codec.scan(data, HEADER_BYTES, 0)
+    places = memoryview(run.offsets).cast("I")
+    records = (
+        place for kind, place in zip(run.types, places, strict=True) if kind == RecordType.HOST
+    )
+    return sorted({unpack_host(codec.record(data, place)[2]).host for place in records})
 
 
 class SegmentWriter:

@@ -1,4 +1,6 @@
-"""Codec and log: encode, check, decode, put, get, recover. Run: python -m tests.bench.micro_logcodec
+"""Codec and log: encode, check, decode, put, get, recover.
+
+Run: python -m tests.bench.micro_logcodec [URLS]
 
 Workloads: batches of 1,000 links of about 60 bytes, 30 to a page with its via;
 encode (LINKS to records), scan (crc and lsn), decode (records to tuples), each against

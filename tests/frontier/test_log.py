@@ -46,7 +46,7 @@ def test_put_tells_where_urls_lie(tmp_path: Path) -> None:
     urls = fifo.read(places_of(put_))
     assert [(put_.first_lsn, 1), (put_.first_lsn + 1, 3)] == [url[:2] for url in urls]
     assert [url_of(1), url_of(3)] == [url[2] for url in urls]
-    assert (b"http://h1.example/", b"", b"h1.example", 80, False) == urls[0][3:8]
+    assert urls[0][3:8] == (b"http://h1.example/", b"", b"h1.example", 80, False)
     fifo.close()
 
 
@@ -91,7 +91,7 @@ def test_what_is_done_does_not_come_back(tmp_path: Path) -> None:
             found.counters.as_dict().items()
         )
         assert set(range(100)) == seen(found)
-        assert (2, [], 0, 0) == (fifo.epoch, found.damage, found.torn_bytes, found.lost)
+        assert (fifo.epoch, found.damage, found.torn_bytes, found.lost) == (2, [], 0, 0)
 
 
 def test_get_without_done_is_not_forgotten(tmp_path: Path) -> None:
@@ -109,7 +109,7 @@ def test_get_without_done_is_not_forgotten(tmp_path: Path) -> None:
     assert [url_of(i) for i in range(300)] == [url[2] for url in got if url]
     assert reader.try_get() is None
     put(fifo, [300])
-    assert [300] == [url[1] for url in reader.get(5)]
+    assert [url[1] for url in reader.get(5)] == [300]
     fifo.close()
 
 
@@ -157,7 +157,7 @@ def test_the_oldest_segments_go_when_all_is_done(tmp_path: Path) -> None:
     assert fifo.collect(wait=True) >= before - 1
     fifo.close()
     with reopened(tmp_path) as (fifo, found):
-        assert ([], [], 0) == (waiting(fifo, found), found.damage, found.lost)
+        assert (waiting(fifo, found), found.damage, found.lost) == ([], [], 0)
         assert set(range(400)) == seen(found)
         assert found.counters.as_dict()["done"] == 400
 
@@ -194,7 +194,7 @@ def test_moved_urls_keep_id_and_order(tmp_path: Path) -> None:
     fifo.close()
     with reopened(tmp_path) as (fifo, found):
         assert [5, 6, *range(100, 110)] == waiting(fifo, found)
-        assert (0, []) == (found.lost, found.damage)
+        assert (found.lost, found.damage) == (0, [])
         finish(fifo, list(memoryview(found.waiting).cast("Q"))[:2])
     with reopened(tmp_path) as (fifo, found):
         assert list(range(100, 110)) == waiting(fifo, found)
@@ -268,7 +268,7 @@ def test_a_failed_write_is_repeated_whole(tmp_path: Path, takes: int) -> None:
     fifo.close()
     with reopened(tmp_path) as (fifo, found):
         assert list(range(20)) == waiting(fifo, found)
-        assert (0, []) == (found.torn_bytes, found.damage)
+        assert (found.torn_bytes, found.damage) == (0, [])
 
 
 def test_every_failing_write_of_a_life(tmp_path: Path) -> None:
@@ -292,9 +292,9 @@ def test_every_failing_write_of_a_life(tmp_path: Path) -> None:
         fifo.close()
         with reopened(directory) as (fifo, found):
             assert list(range(150)) == waiting(fifo, found)
-            assert ([], True) == (found.damage, is_balanced(found))
+            assert (found.damage, is_balanced(found)) == ([], True)
             assert set(range(150)) == seen(found)
-        assert [] == list(directory.rglob("*.tmp"))
+        assert list(directory.rglob("*.tmp")) == []
         if is_over:
             break
 
@@ -417,7 +417,7 @@ class _Model:
         self.reader = self.fifo.reader(found)
         assert list(self.queue) == waiting(self.fifo, found)
         assert self.done_count == found.counters.as_dict()["done"]
-        assert ([], 0, True) == (found.damage, found.torn_bytes, is_balanced(found))
+        assert (found.damage, found.torn_bytes, is_balanced(found)) == ([], 0, True)
         assert set(range(self.next)) == seen(found)
 
 
@@ -459,5 +459,5 @@ def test_killed_while_writing(tmp_path: Path) -> None:
             numbers = waiting(fifo, found)
             assert sorted(numbers) == numbers
             assert {n for n in range(10_000 * round_, told) if n % 50 >= 25} <= set(numbers)
-            assert ([], 0, True) == (found.damage, found.lost, is_balanced(found))
+            assert (found.damage, found.lost, is_balanced(found)) == ([], 0, True)
             assert set(numbers) <= seen(found)

@@ -81,8 +81,8 @@ def test_seen_file_read_back(tmp_path: Path) -> None:
     for number, prints in ((1, PRINTS), (2, PRINTS[: 8 * 4096]), (3, b"")):
         seenfile.write(Disk(), tmp_path, UUID, number, prints, is_synced=True)
         assert prints == seenfile.read(tmp_path, UUID, number).fingerprints
-    assert [1, 2] == seenfile.numbers(tmp_path)
-    assert [] == list(tmp_path.glob("*.tmp"))
+    assert seenfile.numbers(tmp_path) == [1, 2]
+    assert list(tmp_path.glob("*.tmp")) == []
 
 
 def test_damage_of_a_seen_file_costs_a_block(tmp_path: Path) -> None:

@@ -45,7 +45,8 @@ def groups(draw: st.DrawFn) -> bytes:
     payload = b""
     for found in draw(st.lists(st.lists(links(), max_size=3), max_size=3)):
         via, tag = draw(st.binary(max_size=40)), draw(st.binary(max_size=9))
-        if found and draw(st.booleans()):  # a via that shares its start with a URL
+        is_shared: bool = draw(st.booleans())
+        if found and is_shared:  # a via that shares its start with a URL
             via = found[0][32:][: draw(st.integers(0, 60))] + via
         bare = b"".join(found)
         payload += reference.GROUP.pack(len(via), len(tag), len(found), len(bare))
@@ -255,3 +256,33 @@ def test_bytes_on_disk_never_change() -> None:
     records = codec.encode(5, bytes(80), 1) + codec.encode_links(payload, b"\1", 2)[0]
     assert records[:8].hex() == GOLDEN_HEAD
     assert hashlib.sha256(records).hexdigest() == GOLDEN
+
+
+@pytest.mark.slow
+def test_every_cut_and_flipped_bit_of_64_kib() -> None:
+    """A cut leaves the whole records before it; a flipped bit costs at most its own record."""
+    writer = logcodec.Codec(UUID, 3)
+    data = bytes(64)
+    while len(data) < 1 << 16:
+        data += writer.encode(1, bytes(range(1, 1 + writer.records % 200)), writer.records + 1)
+    codec = logcodec.Codec(UUID, 3)
+    whole = memoryview(codec.scan(data, 64, 1).offsets).cast("I").tolist()
+    ends = [*whole[1:], len(data)]
+    for size in range(64, len(data)):
+        run = codec.scan(memoryview(data)[:size], 64, 1)
+        assert len(run) == sum(1 for end in ends if end <= size)
+    damaged = bytearray(data)
+    for at in range(64, len(data)):
+        for bit in range(8):
+            damaged[at] ^= 1 << bit
+            assert readable(codec, damaged) >= len(whole) - 1
+            damaged[at] ^= 1 << bit
+
+
+def readable(codec: logcodec.Codec, data: bytearray) -> int:
+    """Records that are found around at most one bad range."""
+    first = codec.scan(data, 64, 1)
+    if first.stop == len(data):
+        return len(first)
+    behind = codec.resync(data, first.stop, first.next_lsn)
+    return len(first) + (len(codec.scan(data, behind, 0)) if behind >= 0 else 0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os.path
 import struct
 from typing import Final
 
@@ -14,7 +13,9 @@ DONE: Final = struct.Struct("<QBBHIII16s")
 MAX_PAYLOAD: Final = 65536
 SCAN_END, SCAN_SEALED, SCAN_SHORT, SCAN_LENGTH, SCAN_TYPE, SCAN_CRC, SCAN_LSN = range(7)
 
-type_of = dict(enq=1, done=2, retry=3, move=4, counts=5, host=6, syncmark=7, seal=8)
+ENQ_TYPE: Final = 1
+MOVE_TYPE: Final = 4
+SEAL_TYPE: Final = 8
 Url = tuple[
     int, int, bytes, bytes, bytes, bytes, int, bool,
     int, int, int, int, int, int, int, float, float,
@@ -142,7 +143,7 @@ class Codec:
                 return start, SCAN_LSN, next_lsn, offsets
             offsets.append(start)
             start, next_lsn = start + padded(size), lsn + 1
-            if kind == type_of["seal"]:
+            if kind == SEAL_TYPE:
                 return start, SCAN_SEALED, next_lsn, offsets
         return start, SCAN_END, next_lsn, offsets
 
@@ -162,9 +163,9 @@ class Codec:
                 raise ValueError("bad record")
             _, size, kind, _, _, lsn = HEAD.unpack_from(data, at)
             payload = data[at + HEAD.size : at + HEAD.size + size]
-            if kind == type_of["move"]:
+            if kind == MOVE_TYPE:
                 lsn, payload = int.from_bytes(payload[:8], "little"), payload[8:]
-            elif kind != type_of["enq"]:
+            elif kind != ENQ_TYPE:
                 raise ValueError("no URL")
             urls.append(decode_enq(lsn, payload))
         return urls
@@ -173,7 +174,9 @@ class Codec:
 def enq_payload(fields: tuple[int, ...], url: bytes, via: bytes, tag: bytes) -> bytes:
     """Payload of ENQ for a link."""
     fp, _, depth, left, port, start, size, level, kind, hops, flags, _, score, relevance = fields
-    shared = len(os.path.commonprefix([url, via]))
+    shared = 0
+    while shared < min(len(url), len(via)) and url[shared] == via[shared]:
+        shared += 1
     rest = via[shared:]
     head = ENQ.pack(
         fp, depth, left, port, start, size, level, kind, hops, 0, flags, score, relevance,
