@@ -1,4 +1,4 @@
-from typing import Final, Literal, final
+from typing import Final, Literal, Self, final
 
 from larbinpy._native.shared import IpTable
 
@@ -11,15 +11,15 @@ FAILED: Final[int]
 
 @final
 class HostTable:
-    def __init__(
-        self,
+    def __new__(
+        cls,
         *,
         order: Literal["bfs", "dfs", "best"] = "bfs",
         wait_ns: int,
         wait_ip_ns: int,
         lease_ns: int = 0,
         ip_table: IpTable | None = None,
-    ) -> None: ...
+    ) -> Self: ...
     @property
     def waiting(self) -> int: ...
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import mmap
 import os
+import random
 import resource
 import sys
 from pathlib import Path
@@ -493,6 +494,58 @@ def test_wrong_use_is_refused() -> None:
     ):
         with pytest.raises(ValueError, match=r"."):
             call()
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_many_hosts_on_many_addresses_take_turns_as_in_the_model(seed: int) -> None:
+    """Deep heaps: 300 hosts on 60 addresses, with delays, skips, moves and new URLs."""
+    chance = random.Random(seed)
+    both = table(wait_ns=50, wait_ip_ns=9), Model(wait_ns=50, wait_ip_ns=9)
+    work = batch((b"h%d.example" % chance.randrange(300), 0, 2 * i) for i in range(900))
+    for hosts in both:
+        hosts.put(*work)
+        for number, _ in hosts.unresolved(300):
+            hosts.resolved(number, bytes([10, 0, 0, number % 60]), 0)
+    native, model = both
+    for now in range(0, 2000, 5):
+        taken = native.acquire(now, 8)
+        assert model.acquire(now, 8) == taken
+        for number, position, _ in taken:
+            end, verb, other = now + chance.randrange(40), chance.random(), chance.randrange(200)
+            ip = bytes([10, 0, 0, chance.randrange(60)])
+            for hosts in both:
+                if verb < 0.3:
+                    hosts.unget(number, position, 0)
+                if verb < 0.1:
+                    hosts.skip(number)
+                else:
+                    hosts.release(number, now, end)
+                if verb > 0.7:
+                    hosts.delay(other, end + 100)
+                elif verb > 0.6:
+                    hosts.resolved(other, ip, now)
+        assert model.next_ns() == native.next_ns()
+
+
+def test_moving_to_and_fro_takes_no_memory() -> None:
+    """The hosts of an address are counted right, whatever a busy host is told meanwhile."""
+    hosts = table(wait_ns=0)
+    number = ready(hosts, b"a.example", range(0, 200, 2))
+    hosts.resolved(number, OTHER_IP, 0)
+    before = hosts.nbytes
+    for now in range(50):
+        hosts.acquire(now, 1)
+        for ip in (IP, IP, OTHER_IP, OTHER_IP, IP):
+            hosts.resolved(number, ip, now)
+        hosts.release(number, now, now)
+        hosts.acquire(now, 1)
+        for ip in (IP, OTHER_IP, IP, OTHER_IP):
+            hosts.resolved(number, ip, now)
+        hosts.release(number, now, now)
+        assert before == hosts.nbytes
+    ready(hosts, b"b.example", [1], OTHER_IP)
+    room_for_two = 32
+    assert before + room_for_two == hosts.nbytes
 
 
 def test_names_come_back() -> None:
