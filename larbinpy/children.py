@@ -91,10 +91,16 @@ def _spawn(role: str, fd: int) -> subprocess.Popen[bytes]:
 class Control:
     """The child's end of its control channel."""
 
-    __slots__ = ("channel",)
+    __slots__ = ("channel", "is_heard")
 
     def __init__(self, fd: int) -> None:
         self.channel = Channel(socket.socket(fileno=fd))
+        self.is_heard = True
+        """Whether something may have come since ``messages`` was called; for event loops."""
+
+    def heard(self, _events: int) -> None:
+        """Note that something has come."""
+        self.is_heard = True
 
     def wait_start(self) -> tuple[dict[str, Any], list[int]]:
         """Block until ``start`` has come; its fields and descriptors.
@@ -111,6 +117,7 @@ class Control:
         Raises:
             SystemExit: the supervisor is gone.
         """
+        self.is_heard = False
         frames: list[Frame] = self.channel.receive()
         if self.channel.is_closed and not frames:
             raise SystemExit(1)

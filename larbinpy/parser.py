@@ -97,9 +97,12 @@ class Parser:
         for channel in self._channels():
             wants_out = select.POLLOUT if channel.pending_bytes else 0
             poll.register(channel, select.POLLIN | wants_out)
-        poll.poll(0 if self._backlog and self._may_read() else None)
+        ready = poll.poll(0 if self._backlog and self._may_read() else None)
+        self._control.is_heard = any(fd == self._control.channel.fileno() for fd, _ in ready)
 
     def _hear_control(self) -> None:
+        if not self._control.is_heard:
+            return
         for message, descriptors in self._control.messages():
             match message["verb"]:
                 case "peer":

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from larbinpy import child, entries
 from larbinpy import url as urls
+from larbinpy._native.eventloop import READ
 from larbinpy.errors import FormatError
 from larbinpy.fetch.outcomes import is_unreachable
 from larbinpy.frames import Frame, FrameType
@@ -28,6 +29,7 @@ TAKE_MAX: Final = 256
 IDLE_NS: Final = 200_000_000
 """Longest sleep of the loop."""
 PUBLISH_NS: Final = 50_000_000
+FLUSH_NS: Final = 2_000_000
 TIDY_NS: Final = 1_000_000_000
 
 
@@ -49,12 +51,14 @@ class Shard:
         self._in_flight = 0
         self._is_fetching = False
         self._stop_ns = 0
+        self._is_flushed = True
+        self._flushed_ns = 0
         self._published_ns = 0
         self._tidied_ns = 0
 
     def run(self) -> None:
         """Work until told to stop, then drain, and close the log."""
-        self._parts.loop.watch(self._control.channel.fileno(), 1, lambda _events: None)
+        self._parts.loop.watch(self._control.channel.fileno(), READ, self._control.heard)
         self._publish(self._clock.now_ns())
         self._control.tell("ready", notices=self._parts.notices)
         while not self._has_ended(now := self._clock.now_ns()):
@@ -62,12 +66,10 @@ class Shard:
             self._hear_peers(now)
             self._addresses.turn(now)
             self._start(now)
-            for result in self._fetcher.poll(self._timeout_s(now)):
+            results = self._fetcher.poll(self._timeout_s(now))
+            for result in results:
                 self._end(result)
-            self._frontier.commit()
-            self._peers.answer_written()
-            self._handover.flush()
-            self._peers.flush()
+            self._flush(now, is_idle=not results)
             if now - self._published_ns > PUBLISH_NS:
                 self._publish(now)
         self._frontier.commit()
@@ -77,6 +79,8 @@ class Shard:
     # --- hearing ---------------------------------------------------------------------------
 
     def _hear_control(self, now: int) -> None:
+        if not self._control.is_heard:
+            return
         for message, descriptors in self._control.messages():
             match message["verb"]:
                 case "peer":
@@ -209,12 +213,23 @@ class Shard:
 
     # --- the turn's end --------------------------------------------------------------------
 
+    def _flush(self, now: int, *, is_idle: bool) -> None:
+        """Write the log, answer, hand over: when nothing else is to do, or every 2 ms."""
+        self._is_flushed = is_idle or now - self._flushed_ns >= FLUSH_NS
+        if self._is_flushed:
+            self._flushed_ns = now
+            self._frontier.commit()
+            self._peers.answer_written()
+            self._handover.flush()
+            self._peers.flush()
+
     def _timeout_s(self, now: int) -> float:
         """Sleep until the next host is due; not at all when one is due and may be asked."""
+        longest_ns = IDLE_NS if self._is_flushed else FLUSH_NS
         if self._room() <= 0:
-            return IDLE_NS / 1e9
+            return longest_ns / 1e9
         due_ns = self._frontier.next_ns()
-        wait_ns = IDLE_NS if due_ns < 0 else min(max(due_ns - now, 0), IDLE_NS)
+        wait_ns = longest_ns if due_ns < 0 else min(max(due_ns - now, 0), longest_ns)
         names_s = self._addresses.wait_s()
         return wait_ns / 1e9 if names_s < 0 else min(names_s, wait_ns / 1e9)
 
