@@ -1,0 +1,147 @@
+"""What follows from an origin's robots.txt, its absence, and its failure."""
+
+from __future__ import annotations
+
+import pytest
+
+from larbinpy.politeness.gate import DAY_NS, MAX_REDIRECTS, RETRY_NS, Asked, Gate, Verdict
+from larbinpy.records import FetchJob, Kind
+
+ORIGIN = b"http://a.org:80"
+OTHER = b"http://b.org:80"
+NOW = 10**12
+FORBID_A = b"User-agent: larbinpy\nDisallow: /a\n"
+FORBID_ALL = b"User-agent: *\nDisallow: /\n"
+
+A = b"/a"
+B = b"/b"
+
+
+@pytest.fixture
+def gate() -> Gate:
+    """A gate that knows nothing."""
+    return Gate(b"larbinpy")
+
+
+def job(url: bytes = b"http://a.org/a?q") -> FetchJob:
+    """A page of ``a.org``."""
+    return FetchJob(
+        7, url, b"a.org", 80, https=False, host_id=3, depth=2, hops=1, via=b"v", tag=b"t",
+        position=9,
+    )  # fmt: skip
+
+
+def test_nothing_is_allowed_before_the_rules_are_known(gate: Gate) -> None:
+    """They must be asked for first."""
+    assert gate.ask(ORIGIN, A, NOW) is Verdict.UNKNOWN
+
+
+@pytest.mark.parametrize("status", [200, 204, 299])
+def test_a_file_decides(gate: Gate, status: int) -> None:
+    """For its origin alone."""
+    gate.learn(ORIGIN, status, FORBID_A, NOW)
+    assert gate.ask(ORIGIN, A, NOW) is Verdict.FORBIDDEN
+    assert gate.ask(ORIGIN, B, NOW) is Verdict.ALLOWED
+    assert gate.ask(OTHER, A, NOW) is Verdict.UNKNOWN
+    assert (gate.seen, gate.good) == (1, 1)
+
+
+@pytest.mark.parametrize("status", [301, 304, 400, 401, 403, 404, 410, 451])
+def test_no_file_allows_everything(gate: Gate, status: int) -> None:
+    """Whatever the body says."""
+    gate.learn(ORIGIN, status, FORBID_ALL, NOW)
+    assert gate.ask(ORIGIN, A, NOW) is Verdict.ALLOWED
+    assert (gate.seen, gate.good) == (1, 0)
+
+
+@pytest.mark.parametrize("status", [0, 429, 500, 502, 503, 599])
+def test_a_failure_forbids_everything_for_a_while(gate: Gate, status: int) -> None:
+    """apify/crawlee-python#2065, NUTCH-3011: no answer, 429 and 5xx are never "allow"."""
+    gate.learn(ORIGIN, status, b"<p>sorry", NOW)
+    assert gate.ask(ORIGIN, A, NOW) is Verdict.FORBIDDEN
+    assert gate.ask(ORIGIN, A, NOW + RETRY_NS - 1) is Verdict.FORBIDDEN
+    assert gate.ask(ORIGIN, A, NOW + RETRY_NS) is Verdict.UNKNOWN
+    assert (gate.seen, gate.good) == (1, 0)
+
+
+def test_failures_in_a_row_are_retried_more_and_more_seldom(gate: Gate) -> None:
+    """The time doubles up to a day, and is short again after an answer."""
+    waits = []
+    for _ in range(13):
+        gate.learn(ORIGIN, 503, b"", NOW)
+        last = next(n for n in range(13) if gate.ask(ORIGIN, A, NOW + (RETRY_NS << n)) is not
+                    Verdict.FORBIDDEN)  # fmt: skip
+        waits.append(last)
+    assert waits == [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10]
+    gate.learn(ORIGIN, 404, b"", NOW)
+    gate.learn(ORIGIN, 503, b"", NOW)
+    assert gate.ask(ORIGIN, A, NOW + RETRY_NS) is Verdict.UNKNOWN
+
+
+@pytest.mark.parametrize("status", [200, 404])
+def test_what_is_known_is_asked_again_after_a_day(gate: Gate, status: int) -> None:
+    """A file may have changed, or come."""
+    gate.learn(ORIGIN, status, FORBID_A, NOW)
+    assert gate.ask(ORIGIN, B, NOW + DAY_NS - 1) is Verdict.ALLOWED
+    assert gate.ask(ORIGIN, B, NOW + DAY_NS) is Verdict.UNKNOWN
+
+
+def test_an_open_gate_asks_nothing() -> None:
+    """rockdaboot/wget2#358: ``ignoreRobots``, even where rules forbid."""
+    gate = Gate(b"larbinpy", is_open=True)
+    assert gate.ask(ORIGIN, A, NOW) is Verdict.ALLOWED
+    gate.learn(ORIGIN, 200, FORBID_ALL, NOW)
+    assert gate.ask(ORIGIN, A, NOW) is Verdict.ALLOWED
+
+
+def test_the_request_for_rules_is_the_jobs_host_and_no_page(gate: Gate) -> None:
+    """It carries the origin as its tag and stands in no log."""
+    request = gate.job(job(), 99)
+    assert (request.id, request.url, request.kind) == (99, b"http://a.org/robots.txt", Kind.ROBOTS)
+    assert (request.host, request.port, request.host_id) == (b"a.org", 80, 3)
+    assert (request.tag, request.via, request.hops, request.position) == (ORIGIN, b"", 0, 0)
+
+
+def test_the_port_of_a_url_is_kept(gate: Gate) -> None:
+    """Each origin has its own file."""
+    request = gate.job(job(b"http://a.org:8080/x/y"), 99)
+    assert request.url == b"http://a.org:8080/robots.txt"
+
+
+def test_a_redirect_is_asked_where_it_leads(gate: Gate) -> None:
+    """NUTCH-2581: and what is read there are the rules of the origin that was asked for."""
+    gate.redirect(ORIGIN, b"http://a.org/r.txt", NOW)
+    assert gate.ask(ORIGIN, A, NOW) is Verdict.UNKNOWN
+    request = gate.job(job(), 99)
+    assert (request.url, request.tag) == (b"http://a.org/r.txt", ORIGIN)
+    gate.learn(ORIGIN, 200, FORBID_A, NOW)
+    assert gate.ask(ORIGIN, A, NOW) is Verdict.FORBIDDEN
+    assert gate.job(job(), 99).url == b"http://a.org/robots.txt"
+
+
+def test_five_redirects_are_followed_and_no_more(gate: Gate) -> None:
+    """NUTCH-2990, ArchiveTeam/wpull#58: a loop ends as if there were no file."""
+    for number in range(MAX_REDIRECTS):
+        gate.redirect(ORIGIN, b"http://a.org/%d" % number, NOW)
+        assert gate.ask(ORIGIN, A, NOW) is Verdict.UNKNOWN
+    gate.redirect(ORIGIN, b"http://a.org/5", NOW)
+    assert gate.ask(ORIGIN, A, NOW) is Verdict.ALLOWED
+    gate.redirect(ORIGIN, b"http://a.org/0", NOW + DAY_NS)
+    assert gate.ask(ORIGIN, A, NOW + DAY_NS) is Verdict.UNKNOWN
+
+
+def test_a_redirect_to_where_we_do_not_follow_is_no_file(gate: Gate) -> None:
+    """Everything is allowed."""
+    gate.redirect(ORIGIN, None, NOW)
+    assert gate.ask(ORIGIN, A, NOW) is Verdict.ALLOWED
+    assert (gate.seen, gate.good) == (1, 0)
+
+
+def test_an_answer_is_taken_once(gate: Gate) -> None:
+    """A page that is parsed again after a crash brings the same rules; its host is free since."""
+    request = gate.job(job(), 99)
+    assert gate.take_asked(ORIGIN) is None
+    gate.answered(request, 5, 6)
+    assert gate.take_asked(OTHER) is None
+    assert gate.take_asked(ORIGIN) == Asked(3, 5, 6)
+    assert gate.take_asked(ORIGIN) is None
