@@ -194,11 +194,11 @@ cdef inline Span refresh_target(const uint8_t *p, const uint8_t *end) noexcept n
 
 
 cdef inline bint read_refresh(Span value, Span *url) noexcept nogil:
-    """The URL part of a refresh, empty where it has none; false when it does not parse."""
+    """The URL part of a refresh; no data where it has none; false when it does not parse."""
     cdef const uint8_t *end = value.data + value.size
     cdef const uint8_t *start = skip_spaces(value.data, end)
     cdef const uint8_t *p = skip_digits(start, end)
-    url[0] = Span(end, 0)
+    url[0] = Span(NULL, 0)
     if p == start and (p >= end or p[0] != c'.'):
         return False
     while p < end and (p[0] == c'.' or html_class[p[0]] & IS_DIGIT):

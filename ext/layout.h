@@ -108,7 +108,14 @@ enum { KIND_PAGE = 0, KIND_ROBOTS = 1, KIND_SITEMAP = 2 };
 
 enum { LINK_HTTPS = 1, LINK_SEED = 2, LINK_REDIRECT = 4, LINK_FORCE = 8 };
 
-enum { REL_NOFOLLOW = 1, REL_UGC = 2, REL_SPONSORED = 4, REL_CANONICAL = 8, REL_STYLESHEET = 16 };
+enum {
+    REL_NOFOLLOW = 1,
+    REL_UGC = 2,
+    REL_SPONSORED = 4,
+    REL_CANONICAL = 8,
+    REL_STYLESHEET = 16,
+    REL_DOCUMENT = 32 /* a refresh without a URL: it means the document itself */
+};
 
 enum {
     RECORD_ENQ = 1,

@@ -533,20 +533,23 @@ cdef class LinkFilter:
         if not self.follows(link.element):
             return ELEMENT
         file = file_start(url, link.url_len, link.host_start + link.host_len)
+        path_len = length_of_path(url + file, link.url_len - file)
+        found.level = not self._priority.match(url + file, path_len)
+        if page.flags & LINK_SEED:  # asked for by the operator: no taste, no scope
+            found.left = <uint16_t>page.left
+            return ACCEPTED
         if not self._cgi and has_query(url + file, link.url_len - file):
             return CGI
-        path_len = length_of_path(url + file, link.url_len - file)
         if self.is_forbidden(url + file, path_len):
             return EXTENSION
         is_outside = not is_host(link, page.host, page.host_len)
-        if is_outside and not self._external and not page.flags & (LINK_REDIRECT | LINK_SEED):
+        if is_outside and not self._external and not page.flags & LINK_REDIRECT:
             return OUT_SITE
         if not self.is_in_scope(host_of(link), link.host_len):
             return OUT_SITE
         if (page.left_outside if is_outside else page.left) < 0:
             return TOO_DEEP
         found.left = <uint16_t>(page.left_outside if is_outside else page.left)
-        found.level = not self._priority.match(url + file, path_len)
         return ACCEPTED
 
     cdef inline bint follows(self, uint8_t element) noexcept nogil:

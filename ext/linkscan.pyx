@@ -45,7 +45,7 @@ from htmltext cimport TEXT_GROWTH, Entities, Entity, put_coded, put_text
 from htmlvalue cimport next_candidate, read_charset, read_refresh, rel_bits
 from layout cimport (
     ATTRIBUTE_CONTENT, ATTRIBUTE_HREF, ATTRIBUTE_SRCSET, ELEMENT_BASE, ELEMENT_LINK, ELEMENT_META,
-    REL_CANONICAL, found_link,
+    REL_CANONICAL, REL_DOCUMENT, found_link,
 )
 
 from html.entities import html5 as _html5
@@ -224,13 +224,15 @@ cdef void join(Page *page, Buffer *list, Span value) noexcept nogil:
 cdef void read_pragma(Page *page) noexcept nogil:
     """Do what meta http-equiv with a content says."""
     cdef Span found
+    cdef uint8_t rel
     cdef Span pragma = decoded(page, SLOT_HTTP_EQUIV)
     cdef bint is_refresh = equals_fold(pragma, b"refresh", 7)
     cdef bint is_type = equals_fold(pragma, b"content-type", 12)
     cdef bint is_language = equals_fold(pragma, b"content-language", 16)
     cdef Span content = decoded(page, ATTRIBUTE_CONTENT)
     if is_refresh and read_refresh(content, &found):
-        list_value(page, found_link(ELEMENT_META, ATTRIBUTE_CONTENT, 0, 0, 0), found, True)
+        rel = 0 if found.data != NULL else REL_DOCUMENT
+        list_value(page, found_link(ELEMENT_META, ATTRIBUTE_CONTENT, rel, 0, 0), found, True)
     if is_type and not has(&page.tag, SLOT_CHARSET) and read_charset(content, &found):
         join(page, &page.charset, found)
     if is_language and not page.language.is_set and not append(&page.language, content):

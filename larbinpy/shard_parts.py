@@ -61,7 +61,7 @@ class ShardParts:
     epoch: int
     notices: list[str]
     credit: int
-    """Most requests and unanswered pages at a time."""
+    """Most requests and unanswered pages at a time: URLs that are in RAM."""
     body_bytes: int
     """Most bytes of bodies held."""
     keeps_connections: bool
@@ -113,7 +113,10 @@ class ShardParts:
             ledger=Ledger(fifo.counters, memory, start.index),
             epoch=fifo.epoch,
             notices=_notices(start.index, found),
-            credit=CREDIT_PER_CONNECTION * connections + SPARE_CREDIT // start.shards,
+            credit=min(
+                CREDIT_PER_CONNECTION * connections + SPARE_CREDIT // start.shards,
+                max(1, config.ram_urls // start.shards),
+            ),
             body_bytes=config.body_memory_bytes // start.shards,
             keeps_connections=config.wait_duration_s < MAX_IDLE_S,
             request_id=start.index << ID_SHARD_SHIFT | ID_WITHOUT_ENQ,

@@ -134,4 +134,6 @@ class _Checker:
         for url in self._config.start_urls:
             if domains and not host_of(url).endswith(domains):
                 text = url.decode("utf-8", "replace")
-                self._warn("startUrl", f"{text} is outside limitToDomain")
+                self._warn(
+                    "startUrl", f"{text} is outside limitToDomain; it is fetched all the same"
+                )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 import xxhash
 
 from larbinpy import url as urls
-from larbinpy.links.found import ELEMENT_REDIRECT, LINK_REDIRECT, found_link
+from larbinpy.links.found import ELEMENT_REDIRECT, LINK_REDIRECT, found_link, with_refreshes_to
 from larbinpy.parse import decode, headers, html
 from larbinpy.records import PAGE_TRUNCATED, Filtered, Kind, Outcome, ParsedPage
 from larbinpy.url import Base, LarbinBase
@@ -117,11 +117,12 @@ class PageReader:
 
     def _find_links(self, page: Page, reading: Reading, content_type: bytes) -> None:
         document = html.read(reading.body, content_type)
-        base = self._make_base(page.url)
+        base, links = self._make_base(page.url), document.links
         if document.base is not None:
             target = urls.parse(document.base, page.url)
             base = self._make_base(target.url) if target else base
-        resolved = urls.resolve(base, document.links, document.encoding)
+            links = with_refreshes_to(page.url, links)
+        resolved = urls.resolve(base, links, document.encoding)
         self._filter(page, reading, resolved)
 
     def _follow_redirect(self, page: Page, reading: Reading) -> None:

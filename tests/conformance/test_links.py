@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import struct
 from typing import Any, Final
 
 import pytest
 
+from larbinpy import url
+from larbinpy.links.found import with_refreshes_to
 from larbinpy.parse.charset import find_encoding
 from larbinpy.parse.html import read
 from tests.conformance.shared import data
@@ -99,15 +100,14 @@ def test_rel_nofollow_is_seen() -> None:
 
 def test_every_link_resolves() -> None:
     """All links resolve against their page's base to the expected URL."""
-    try:
-        url = importlib.import_module("larbinpy.url")
-    except ModuleNotFoundError:
-        pytest.skip("the URL kernel is not there")
     wrong = []
     for page in pages():
         reading = read(body_of(page), page["content_type"].encode())
         items = unpacked(reading.links)
-        packed = url.resolve(page["base_url"].encode(), reading.links, reading.encoding)
+        base = url.base_of(page["base_url"].encode())
+        assert base is not None, page["file"]
+        links = with_refreshes_to(page["url"].encode(), reading.links)
+        packed = url.resolve(base, links, reading.encoding)
         resolved = [
             result
             for (element, *_), result in zip(items, resolved_urls(packed), strict=True)
@@ -132,11 +132,18 @@ def resolved_urls(packed: bytes) -> list[tuple[int, bytes]]:
     return found
 
 
+def without_user(url: str) -> str:
+    """User information of found links is dropped, so that no page makes us log in anywhere."""
+    scheme, slashes, rest = url.partition("//")
+    authority, slash, path = rest.partition("/")
+    return scheme + slashes + authority.rpartition("@")[2] + slash + path
+
+
 def differ(expected: str | None, found: tuple[int, bytes]) -> bool:
     """Whether a resolved link is wrong: URLs of other schemes and too long ones are not kept."""
     status, url = found
     if status == OK:
-        return expected is None or expected.split("#")[0] != url.decode()
+        return expected is None or without_user(expected.split("#")[0]) != url.decode()
     if expected is None:
         return status not in UNFETCHABLE
     return expected.startswith(("http:", "https:")) and len(expected) <= 2083

@@ -273,11 +273,17 @@ def test_extensions() -> None:
 
 
 def test_external_links() -> None:
-    """Only the page's own host, but a redirection or a seed may lead elsewhere."""
+    """Only the page's own host, but a redirection may lead elsewhere."""
     urls = [b"http://www.a.org/", b"https://www.a.org:8/", b"http://a.org/"]
     assert reasons(*urls, external=False) == {Filtered.OUT_SITE: 1}
     assert reasons(*urls, external=False, flags=REDIRECT) == {}
-    assert reasons(*urls, external=False, flags=SEED) == {}
+
+
+def test_seeds_pass() -> None:
+    """What the operator asks for is fetched, whatever the filters say of found links."""
+    urls = [b"http://www.a.org/q?x=1", b"http://b.org/a.jpg", b"http://c.org/"]
+    strict = {"external": False, "forbidden": (b".jpg",), "domains": (b".fr",), "sites": ()}
+    assert reasons(*urls, flags=SEED, **strict) == {}
 
 
 def test_domains() -> None:

@@ -82,6 +82,11 @@ def refresh_url(text: str) -> str | None:
     return rest
 
 
+def is_bare_refresh(text: str) -> bool:
+    """Whether a refresh that parses has no URL part at all: it is of the document itself."""
+    return re.fullmatch(r"[\t\n\f\r ]*[0-9.]+[\t\n\f\r ]*[;,]?[\t\n\f\r ]*", text) is not None
+
+
 def charset_in(text: str) -> str | None:
     """The label in a content type ("extracting a character encoding from a meta element")."""
     for match in re.finditer(r"(?i:charset)[\t\n\f\r ]*", text, re.ASCII):

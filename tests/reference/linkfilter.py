@@ -203,13 +203,14 @@ class LinkFilter:
         status = {2: Filtered.SCHEME, 4: Filtered.EMPTY}.get(found.status, Filtered.INVALID)
         has_query = any(byte in found.file for byte in b"?=*")
         is_spared = path.endswith((b".html", b".htm", b"/"))
-        is_away = is_outside and not self._external and not flags & (REDIRECT | SEED)
+        is_away = is_outside and not self._external and not flags & REDIRECT
         is_foreign = bool(self._domains) and not found.host.lower().endswith(self._domains)
         is_unlisted = self._sites is not None and found.host not in self._sites
         rules = [
             (found.status != 0, status),
             (len(found.url) > MAX_URL_BYTES, Filtered.TOO_LONG),
             (found.element not in followed, Filtered.ELEMENT),
+            (bool(flags & SEED), None),
             (has_query and not self._cgi, Filtered.CGI),
             (path.endswith(self._forbidden) and not is_spared, Filtered.EXTENSION),
             (is_away or is_foreign or is_unlisted, Filtered.OUT_SITE),

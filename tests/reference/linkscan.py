@@ -10,7 +10,7 @@ import struct
 from dataclasses import dataclass, field
 from typing import Final, cast
 
-from tests.reference.htmlmeta import charset_in, refresh_url, srcset_urls
+from tests.reference.htmlmeta import charset_in, is_bare_refresh, refresh_url, srcset_urls
 from tests.reference.htmltoken import Token, Tokenizer, lower_all
 
 
@@ -42,6 +42,8 @@ LINKS: Final = {
     "track": (TRACK, "src"),
     "form": (FORM, "action"),
 }
+DOCUMENT: Final = 32
+"""The rel bit of a refresh without a URL."""
 RELS: Final = {"nofollow": 1, "ugc": 2, "sponsored": 4, "canonical": 8, "stylesheet": 16}
 BREAKOUT: Final = frozenset(
     words(
@@ -266,7 +268,7 @@ class _Page:
         content = attributes.get("content")
         pragma = lower_all(attributes.get("http-equiv", "")) if content is not None else ""
         if pragma == "refresh" and (url := refresh_url(content or "")) is not None:
-            self.add(META, "content", 0, url)
+            self.add(META, "content", 0 if url else DOCUMENT * is_bare_refresh(content or ""), url)
         label = attributes.get("charset")
         if label is None and pragma == "content-type":
             label = charset_in(content or "")
