@@ -69,7 +69,8 @@ class Rules:
             text: the file, of any size and any bytes.
             token: the agent's product token (letters, ``_``, ``-``), in any case.
 
-        Cost: about 1 us a line that says something to the agent, less for others.
+        Cost: about 3 us a rule for the agent, less for other lines; 0.2 s for a text at the limit
+        that is made to be slow.
         """
         reader = _Reader(token)
         for number, line, is_cut in _lines(text):

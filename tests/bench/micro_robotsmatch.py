@@ -82,9 +82,9 @@ def real_files() -> Iterator[File]:
         if row.startswith(b"real-"):
             name, _, path, *_ = row.split(b"\t")
             by_file.setdefault(name.decode(), []).append(path)
-    for name, known in by_file.items():
+    for file, known in by_file.items():
         asked = [b"%b%d" % (known[number % len(known)], number) for number in range(REAL_PATHS)]
-        yield (folder / "files" / name).read_bytes(), asked
+        yield (folder / "files" / file).read_bytes(), asked
 
 
 def each(asked: Iterable[tuple[Callable[[Any], object], Sequence[object]]]) -> None:
