@@ -16,6 +16,7 @@ SHELL = /bin/bash
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
+export PATH := $(abspath $(BIN)):$(PATH)
 PIP = $(BIN)/python -m pip install -q
 NATIVE = build/native.stamp
 # cython-lint runs pycodestyle by its name.

@@ -113,7 +113,8 @@ def test_a_stock_file_of_2_6_5_is_read() -> None:
         "f:4: httpPort: not in this version: there are no status pages; see report.json in"
         " stateDir",
         "f:17: specificSet: only gives priority, since specificSearch is not set",
-        "f:15: startUrl: http://www.example.com/ is outside limitToDomain; it is fetched all the same",
+        "f:15: startUrl: http://www.example.com/ is outside limitToDomain;"
+        " it is fetched all the same",
     ]
 
 

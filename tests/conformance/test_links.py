@@ -6,8 +6,6 @@ import json
 import struct
 from typing import Any, Final
 
-import pytest
-
 from larbinpy import url
 from larbinpy.links.found import with_refreshes_to
 from larbinpy.parse.charset import find_encoding
