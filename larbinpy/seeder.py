@@ -48,6 +48,7 @@ class Seeder:
 
     def __init__(self, control: Control, start: Start, _memory_fd: int) -> None:
         self._control = control
+        self._start = start
         self._config = start.config
         self._state = start.state
         self._senders = {shard: LinkSender() for shard in range(start.shards)}
@@ -80,6 +81,7 @@ class Seeder:
         parsed = (self._parse(seed.text) for seed in seeds)
         hosts.update(url.host for url in parsed if url)
         wiring.write_sites(self._state, hosts)
+        self._links = wiring.make_links(self._start)
         self._control.tell("sites")
         while not self._may_send:
             self._turn()

@@ -131,9 +131,9 @@ class Supervisor:
         child.channel.flush()
 
     def _on_ready(self, child: Child, message: dict[str, Any]) -> None:
+        is_first = self._observer.ready(child, message)
         if child.role != "shard":
             return
-        is_first = self._observer.shard_ready(child.index, message)
         self._ready.add(child.index)
         if is_first and len(self._ready) == self._crew.shards:
             self._begin()

@@ -156,7 +156,8 @@ class Frontier:
         self._fifo.collect()
 
     def close(self) -> None:
-        """Write what is buffered and give the log free."""
+        """Write what is buffered, with the measured counters, and give the log free."""
+        self._fifo.counts()
         self._fifo.close()
 
     def _job(self, url: LoggedUrl, host_id: int, position: int) -> FetchJob:
