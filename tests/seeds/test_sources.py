@@ -61,7 +61,7 @@ def test_a_long_line_at_the_end(tmp_path: Path) -> None:
 
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     """The text names the key and the file."""
-    with pytest.raises(ConfigError, match="seedFile: .*missing: No such file"):
+    with pytest.raises(ConfigError, match=r"seedFile: .*missing: No such file"):
         list(sources.from_file(tmp_path / "missing"))
     with pytest.raises(ConfigError, match="Is a directory"):
         list(sources.from_file(tmp_path))

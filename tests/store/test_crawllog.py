@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 
     from larbinpy.records import Page
 
-FIELDS = (
-    "ts kind id attempt url outcome status bytes mime depth via ip duration_ms digest reason"
-).split()
+FIELDS = [
+    "ts", "kind", "id", "attempt", "url", "outcome", "status", "bytes", "mime", "depth", "via",
+    "ip", "duration_ms", "digest", "reason",
+]  # fmt: skip
 
 
 def read(page_: Page, parsed: ParsedPage | None = None, mime: bytes = b"text/html") -> Any:
