@@ -50,7 +50,6 @@ class Seeder:
         self._control = control
         self._start = start
         self._config = start.config
-        self._state = start.state
         self._senders = {shard: LinkSender() for shard in range(start.shards)}
         self._parse = wiring.url_parser(start.config)
         self._base = wiring.base_maker(start.config)(_NO_BASE)
@@ -60,12 +59,15 @@ class Seeder:
 
     def run(self) -> None:
         """Send all seeds, wait until they are written, tell what became of them."""
+        while not all(sender.channel for sender in self._senders.values()):
+            self._turn()
         seeds = self._sources()
         if self._config.lock_site:
             seeds = self._announce_sites(list(seeds))
         while batch := list(itertools.islice(seeds, BATCH_SEEDS)):
             self._send(batch)
-            self._wait_for(FRAMES_AHEAD)
+            self._flush()
+            self._wait_for(FRAMES_AHEAD - 1)
         self._wait_for(0)
         self._control.tell("seeds", lines=self._count.lines, bad=self._count.bad)
 
@@ -77,10 +79,10 @@ class Seeder:
 
     def _announce_sites(self, seeds: list[Seed]) -> Iterator[Seed]:
         """``lockSite``: parsers must know the hosts of all seeds before the first page comes."""
-        hosts = wiring.read_sites(self._state)
+        hosts = wiring.read_sites(self._start.state)
         parsed = (self._parse(seed.text) for seed in seeds)
         hosts.update(url.host for url in parsed if url)
-        wiring.write_sites(self._state, hosts)
+        wiring.write_sites(self._start.state, hosts)
         self._links = wiring.make_links(self._start)
         self._control.tell("sites")
         while not self._may_send:
@@ -125,17 +127,23 @@ class Seeder:
 
     def _turn(self) -> None:
         """Wait for a socket, and do what it wants."""
+        self._flush()
         poll = select.poll()
         poll.register(self._control.channel, select.POLLIN)
         for sender in self._senders.values():
             if sender.channel:
-                sender.channel.flush()
                 wants_out = select.POLLOUT if sender.channel.pending_bytes else 0
                 poll.register(sender.channel, select.POLLIN | wants_out)
-        poll.poll()
+        poll.poll(0 if self._control.is_heard else None)
         self._hear_control()
         for sender in self._senders.values():
             _receive(sender)
+
+    def _flush(self) -> None:
+        """Send what the sockets take: the next seed may be long in coming."""
+        for sender in self._senders.values():
+            if sender.channel:
+                sender.channel.flush()
 
     def _hear_control(self) -> None:
         for message, descriptors in self._control.messages():
