@@ -18,7 +18,6 @@ from larbinpy.errors import FormatError
 from larbinpy.frames import Channel, FrameType
 from larbinpy.links.found import ELEMENT_SEED, LINK_SEED, found_link
 from larbinpy.links.sender import LinkSender
-from larbinpy.records import Filtered
 from larbinpy.seeds import sources
 
 if TYPE_CHECKING:
@@ -64,7 +63,8 @@ class Seeder:
         seeds = self._sources()
         if self._config.lock_site:
             seeds = self._announce_sites(list(seeds))
-        while batch := list(itertools.islice(seeds, BATCH_SEEDS)):
+        size = min(BATCH_SEEDS, self._config.links_per_page)
+        while batch := list(itertools.islice(seeds, size)):
             self._send(batch)
             self._flush()
             self._wait_for(FRAMES_AHEAD - 1)
@@ -98,11 +98,6 @@ class Seeder:
         found = b"".join(found_link(ELEMENT_SEED, text) for text in good)
         resolved = urls.resolve(self._base, found)
         batch = self._links.run(resolved, host=b"", depth=0, left=0, flags=LINK_SEED)
-        refused = sum(batch.filtered.values())
-        if refused:
-            reasons = ", ".join(f"{Filtered(r).label} {n}" for r, n in batch.filtered.items())
-            self._control.tell("notice", text=f"start URLs refused by the filters: {reasons}")
-            self._count.bad += refused
         for shard, links in enumerate(batch.entries):
             if links:
                 groups = entries.link_groups(b"", b"", links, batch.counts[shard])

@@ -141,14 +141,17 @@ def test_only_the_first_bad_lines_are_shown(tmp_path: Path) -> None:
         assert end == {"verb": "seeds", "lines": 1000, "bad": 1000}
 
 
-def test_seeds_that_the_filters_refuse(tmp_path: Path) -> None:
-    """The user is told why nothing comes of them."""
-    keys: dict[str, Any] = {"limit_to_domain": ("b.test",), "start_urls": (b"http://a.test/",)}
-    with running(start(tmp_path, **keys)) as boss:
-        boss.join("shard", 0)
-        notice, end = boss.heard(2)
-        assert notice["text"] == "start URLs refused by the filters: outSite 1"
-        assert end == {"verb": "seeds", "lines": 1, "bad": 1}
+def test_seeds_pass_the_filters_of_found_links(tmp_path: Path) -> None:
+    """What the operator asks for is fetched, however few links a page may have."""
+    urls = tuple(b"http://a.test/%d?q" % number for number in range(3))
+    keys: dict[str, Any] = {"limit_to_domain": (b"b.test",), "links_per_page": 2}
+    with running(start(tmp_path, start_urls=urls, **keys)) as boss:
+        shard = boss.join("shard", 0)
+        sent = [frame.payload for frame in frames(shard, 2)]
+        answer(shard, 2)
+        (end,) = boss.heard()
+    assert [url in b"".join(sent) for url in urls] == [True] * 3
+    assert end == {"verb": "seeds", "lines": 3, "bad": 0}
 
 
 def test_a_successor_gets_what_the_dead_shard_did_not_answer(tmp_path: Path) -> None:

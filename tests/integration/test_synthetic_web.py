@@ -153,7 +153,7 @@ def test_more_processes_fetch_the_same(tmp_path: Path, fetch: int, parse: int) -
     for line in crawl.lines() + crawl.lines("robots"):
         owners.setdefault(line["url"].split("/")[2], set()).add(line["id"] >> ID_SHARD_SHIFT)
     assert {len(shards) for shards in owners.values()} == {1}
-    assert set().union(*owners.values()) == set(range(fetch))
+    assert (len(set().union(*owners.values())) > 1) is (fetch > 1)
     names = Counter(process["name"].split()[0] for process in crawl.report()["processes"])
     assert (names["shard"], names["parser"]) == (fetch, parse)
 
