@@ -51,19 +51,13 @@ class Observer:
 
     # --- events ----------------------------------------------------------------------------
 
-    def ready(self, child: Child, message: dict[str, Any]) -> bool:
-        """A child has begun, and a shard has opened its log.
-
-        Returns:
-            True for a shard that is ready for the first time in this run.
-        """
+    def ready(self, child: Child, message: dict[str, Any]) -> None:
+        """A child has begun; a shard has opened its log."""
         for text in message.get("notices", ()):
             self.say(text)
-        is_first = child.role == "shard" and child.index not in self._blocks
-        if is_first:
-            self._blocks[child.index] = [0] * (len(COUNTERS) + len(IDENTITY))
+        if child.role == "shard":
+            self._blocks.setdefault(child.index, [0] * (len(COUNTERS) + len(IDENTITY)))
         self._pages_before[child.pid] = self._pages_counted(child)
-        return is_first
 
     def begin(self) -> Totals:
         """All shards are up: what they have recovered is where this run begins."""

@@ -79,6 +79,7 @@ class Supervisor:
             pages=config.limit_page, bytes=config.limit_size_bytes, seconds=config.limit_time_s
         )
         self._ready: set[int] = set()
+        self._has_begun = False
         self._are_seeds_open = True
         self._exit: str | None = None
         self._signals = 0
@@ -131,15 +132,20 @@ class Supervisor:
         child.channel.flush()
 
     def _on_ready(self, child: Child, message: dict[str, Any]) -> None:
-        is_first = self._observer.ready(child, message)
+        self._observer.ready(child, message)
         if child.role != "shard":
             return
         self._ready.add(child.index)
-        if is_first and len(self._ready) == self._crew.shards:
+        if self._exit is not None:
+            return
+        if self._has_begun:
+            child.tell("resume")
+        elif len(self._ready) == self._crew.shards:
             self._begin()
 
     def _begin(self) -> None:
         """All shards are up for the first time: set the tickets, then read the seeds."""
+        self._has_begun = True
         totals = self._observer.begin()
         if self._limits.pages:
             left = max(0, self._limits.pages - totals.counters["success"])
