@@ -49,13 +49,11 @@ class Observer:
 
     # --- events ----------------------------------------------------------------------------
 
-    def shard_ready(self, index: int, message: dict[str, Any]) -> bool:
-        """A shard has opened its log; true for the first time in this run."""
+    def shard_ready(self, index: int, message: dict[str, Any]) -> None:
+        """A shard has opened its log."""
         for text in message.get("notices", ()):
             self.say(text)
-        is_first = index not in self._blocks
         self._blocks.setdefault(index, [0] * (len(COUNTERS) + len(IDENTITY)))
-        return is_first
 
     def begin(self) -> Totals:
         """All shards are up: what they have recovered is where this run begins."""
