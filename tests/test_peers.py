@@ -135,7 +135,7 @@ def test_a_full_socket_is_watched_until_it_is_empty(around: Around) -> None:
     for _ in range(3):
         peer.channel.send(FrameType.PAGE, bytes(900_000))
     around.peers.flush()
-    assert peer.is_watching_out
+    is_watched = [peer.is_watching_out]
     assert around.loop.poll(0) == 0
     got: list[Frame] = []
     while len(got) < 3:
@@ -143,7 +143,8 @@ def test_a_full_socket_is_watched_until_it_is_empty(around: Around) -> None:
         got += end.receive()
         around.loop.poll(0)
         around.peers.flush()
-    assert not peer.is_watching_out
+    is_watched.append(peer.is_watching_out)
+    assert is_watched == [True, False]
     assert around.loop.poll(0) == 0
     assert not peer.is_readable
 
