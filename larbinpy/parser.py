@@ -35,6 +35,10 @@ BATCH_PAGES: Final = 64
 MAX_UNANSWERED_BYTES: Final = 4 << 20
 """With more than this on its way to the shards, no page is read: parsers wait for shards."""
 
+_ANSWERED: Final = frozenset((Outcome.SUCCESS, Outcome.TRUNCATED, Outcome.ERR_40X))
+"""robots.txt with another outcome was not read, whatever its status: that of a transfer which broke
+off is 200, and no rules are not the same as an empty file."""
+
 
 @dataclass(slots=True)
 class Batch:
@@ -69,7 +73,7 @@ class Parser:
     def run(self) -> None:
         """Work until told to stop, and then until nothing is left to finish."""
         self._control.tell("ready")
-        while not (self._is_stopping and not self._batches and not self._backlog):
+        while not self._has_ended():
             self._wait()
             self._hear_control()
             for shard, sender in self._senders.items():
@@ -80,6 +84,14 @@ class Parser:
             self._flush()
         self._store.close()
         self._log.close()
+
+    def _has_ended(self) -> bool:
+        """The supervisor stops shards first: what waits for an answer of theirs waits in vain."""
+        is_idle = not self._backlog and not any(map(self._may_finish, self._batches))
+        return self._is_stopping and is_idle
+
+    def _may_finish(self, batch: Batch) -> bool:
+        return self._is_written(batch) or all(self._senders[shard].channel for shard in batch.needs)
 
     # --- sockets ---------------------------------------------------------------------------
 
@@ -97,8 +109,10 @@ class Parser:
         for channel in self._channels():
             wants_out = select.POLLOUT if channel.pending_bytes else 0
             poll.register(channel, select.POLLIN | wants_out)
-        ready = poll.poll(0 if self._backlog and self._may_read() else None)
-        self._control.is_heard = any(fd == self._control.channel.fileno() for fd, _ in ready)
+        is_busy = self._control.is_heard or (self._backlog and self._may_read())
+        for fd, events in poll.poll(0 if is_busy else None):
+            if fd == self._control.channel.fileno():
+                self._control.heard(events)
 
     def _hear_control(self) -> None:
         if not self._control.is_heard:
@@ -176,7 +190,8 @@ class Parser:
     def _answer_robots(self, page: Page, reading: Reading) -> None:
         channel = self._senders[page.id >> ID_SHARD_SHIFT].channel
         if channel and page.outcome != Outcome.ERR_30X:
-            answer = entries.encode_robots(page.tag, page.status, reading.body)
+            status = page.status if page.outcome in _ANSWERED else 0
+            answer = entries.encode_robots(page.tag, status, reading.body)
             channel.send(FrameType.ROBOTS, answer, count=1)
 
     # --- completion ------------------------------------------------------------------------

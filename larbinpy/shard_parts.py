@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from larbinpy.config import Config
+    from larbinpy.fetch.base import Fetcher
     from larbinpy.frontier.recovered import Recovered
     from larbinpy.wiring import Start
 
@@ -54,7 +55,7 @@ class ShardParts:
     frontier: Frontier
     addresses: Addresses
     gate: Gate
-    fetcher: CurlFetcher
+    fetcher: Fetcher
     handover: Handover
     tickets: Tickets
     ledger: Ledger

@@ -122,12 +122,11 @@ class Supervisor:
 
     def _take(self, child: Child) -> None:
         try:
-            frames = child.channel.receive()
+            messages = [decode_control(frame.payload) for frame in child.channel.receive()]
         except FormatError:
             child.kill()
             return
-        for frame in frames:
-            message = decode_control(frame.payload)
+        for message in messages:
             self._VERBS[message["verb"]](self, child, message)
         child.channel.flush()
 
@@ -214,8 +213,9 @@ class Supervisor:
             self._ready.discard(child.index)
             self._return_tickets(child.index)
             self._deaths.append(self._clock.now_ns())
-        else:
-            self._blame(child)
+        elif not self._blame(child) and code > 0:
+            # No page did it and nobody killed it: what is wrong with it is wrong again.
+            self._deaths.append(self._clock.now_ns())
         if (
             len(self._deaths) == DEATHS
             and self._deaths[-1] - self._deaths[0] < DEATHS_WITHIN_S * 1e9
@@ -229,16 +229,17 @@ class Supervisor:
         held = self._memory.shard[shard].words.load(ShardWord.TICKETS_HELD)
         self._memory.return_tickets(shard, held)
 
-    def _blame(self, parser: Child) -> None:
-        """Tell a page's shard that a parser died with this page in hand."""
+    def _blame(self, parser: Child) -> bool:
+        """Tell a page's shard that a parser died with this page in hand; false: it had none."""
         blamed = self._memory.parser[parser.index].blamed()
         if blamed is None:
-            return
+            return False
         page_id, _ = blamed
         for shard in self._crew.of("shard"):
             if shard.index == page_id >> ID_SHARD_SHIFT:
                 shard.tell("blame", id=page_id)
         self._memory.parser[parser.index].end()
+        return True
 
     # --- looking ---------------------------------------------------------------------------
 
@@ -292,6 +293,7 @@ class Supervisor:
                 code = child.exit_code()
                 if code is None:
                     continue
+                self._take(child)
                 self._observer.remember(child)
                 self._crew.remove(child)
                 if code and self._exit != ending.FAULT:

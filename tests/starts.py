@@ -38,7 +38,12 @@ class Boss:
 
     def close(self) -> None:
         """End everything, as a supervisor that dies."""
-        for channel in (*self._peers, self._channel):
+        self.drop_peers()
+        self._channel.close()
+
+    def drop_peers(self) -> None:
+        """End all peers."""
+        for channel in self._peers:
             channel.close()
 
     def tell(self, verb: str, *, descriptors: tuple[int, ...] = (), **fields: Any) -> None:

@@ -6,8 +6,6 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from larbinpy import seeder, wiring
 from larbinpy.frames import FrameType
 from larbinpy.links.found import LINK_SEED
@@ -19,6 +17,8 @@ from tests.starts import control, start
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    import pytest
 
     from larbinpy.frames import Channel, Frame
     from larbinpy.wiring import Start
