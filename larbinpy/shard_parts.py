@@ -11,6 +11,7 @@ from larbinpy._native.eventloop import EventLoop
 from larbinpy._native.hosts import HostTable
 from larbinpy.clock import Clock, SystemClock
 from larbinpy.config.machine import SPARE_DESCRIPTORS, allowed_connections
+from larbinpy.dedup.bitsfile import BitsFile
 from larbinpy.dedup.bloom import BloomFiles
 from larbinpy.dedup.seen import BitsSeen, BloomSeen, ExactSeen, SeenUrls
 from larbinpy.dns import names
@@ -153,7 +154,9 @@ def _make_seen(start: Start, directory: Path) -> SeenUrls:
             directory, capacity=capacity, rate=config.bloom_rate, boot_id=state.boot_id()
         )
         return BloomSeen(files)
-    return BitsSeen() if config.seen_set == "bits" else ExactSeen()
+    if config.seen_set == "bits":
+        return BitsSeen(BitsFile(directory, start.uuid))
+    return ExactSeen()
 
 
 def _make_resolver(config: Config, loop: EventLoop, clock: Clock) -> AresResolver:

@@ -49,6 +49,8 @@ LOCK_WAIT_S: Final = 5.0
 MAX_PAYLOAD: Final = 65_536
 RECORD_BYTES: Final = 65_560
 """The largest record, padding included."""
+MAX_SEGMENT: Final = 1 << 32
+"""Above the number of every segment."""
 SPARSE_BYTES: Final = 2048
 """Records that lie nearer to each other than this are read by one call."""
 
@@ -359,10 +361,16 @@ class PersistentFifo:
 
     # --- the end of segments and of the log -------------------------------------------------
 
-    def collect(self, *, wait: bool = False) -> int:
+    @property
+    def segment(self) -> int:
+        """Number of the segment that is being written."""
+        return self._writer.number
+
+    def collect(self, *, below: int = MAX_SEGMENT, wait: bool = False) -> int:
         """Delete the oldest segments as far as all their URLs are done; returns their number.
 
         Args:
+            below: segments from this one on stay.
             wait: also wait for seen files that are being made.
 
         Raises:
@@ -370,7 +378,7 @@ class PersistentFifo:
         """
         self._shelf.settle(wait=wait)
         deleted = 0
-        while (state := self._shelf.deletable()) is not None:
+        while (state := self._shelf.deletable()) is not None and state.number < below:
             if state.hosts:
                 self._keep_hosts(state)
             self.flush()  # the DONEs that allow it are written before the segment goes
