@@ -24,7 +24,7 @@ from larbinpy.links.sender import LinkSender
 from larbinpy.parse.page import Reading, robots_reading
 from larbinpy.records import ID_SHARD_SHIFT, PAGE_BODY_IN_FILE, Kind, Outcome
 from larbinpy.shared import CrawlMemory, ParserWord
-from larbinpy.store.crawllog import CrawlLog, LineMaker
+from larbinpy.store.crawllog import CrawlLog
 
 if TYPE_CHECKING:
     from larbinpy.children import Control
@@ -59,11 +59,12 @@ class Parser:
         self._backlog: deque[Page] = deque()
         self._batches: list[Batch] = []
         self._links = wiring.make_links(start)
-        self._reader = wiring.make_reader(start, self._links)
+        self._pages = wiring.make_pages(start.config, memory)
+        self._reader = wiring.make_reader(start, self._links, self._pages)
         self._specific = wiring.specific_types(start.config)
         self._store = wiring.make_store(start.config)
         self._log = CrawlLog(start.state / "crawl.log")
-        self._lines = LineMaker()
+        self._lines = wiring.make_lines(start.config)
         self._is_stopping = False
 
     def run(self) -> None:
@@ -109,7 +110,7 @@ class Parser:
                     self._join(message["index"], descriptors[0])
                 case "sites":
                     self._links = wiring.make_links(self._start)
-                    self._reader = wiring.make_reader(self._start, self._links)
+                    self._reader = wiring.make_reader(self._start, self._links, self._pages)
                 case "stop":
                     self._is_stopping = True
 

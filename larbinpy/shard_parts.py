@@ -30,7 +30,7 @@ from larbinpy.peers import Peers
 from larbinpy.politeness.gate import Gate
 from larbinpy.records import ID_SHARD_SHIFT, ID_WITHOUT_ENQ
 from larbinpy.shared import CrawlMemory
-from larbinpy.wiring import accepted_types
+from larbinpy.wiring import accepted_types, make_pages
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -91,11 +91,16 @@ class ShardParts:
             uuid=start.uuid,
             segment_bytes=config.segment_size_bytes,
             durability=config.durability,
+            keeps_pages=config.page_no_duplicate,
         )
         hosts = _make_hosts(start, memory)
         seen = _make_seen(start, directory)
         frontier = Frontier(shard=start.index, fifo=fifo, table=hosts, seen=seen)
         frontier.restore(found)
+        pages = make_pages(config, memory)
+        if pages:
+            for digests in found.digests():
+                pages.load(digests)
         connections = _connections(start)
         return cls(
             clock=clock,

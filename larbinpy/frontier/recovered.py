@@ -145,7 +145,15 @@ class Recovered:
         """
         for number in seenfile.numbers(self.directory):
             if number >= since:
-                yield seenfile.read(self.directory, self.uuid, number).fingerprints
+                yield seenfile.read(self.directory, self.uuid, number).entries
+
+    def digests(self) -> Iterator[bytes]:
+        """Digests (16 bytes each) of all pages that are done, a seen file at a time.
+
+        Only of a log that was opened to keep them.
+        """
+        for number in seenfile.numbers(self.directory, seenfile.PAGES):
+            yield seenfile.read(self.directory, self.uuid, number, seenfile.PAGES).entries
 
     def links(self, since: int = 0) -> Iterator[bytes]:
         """``link_entry`` records of all URLs, done ones too, in the segments that are left.
