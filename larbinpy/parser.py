@@ -62,7 +62,7 @@ class Parser:
         self._pages = wiring.make_pages(start.config, memory)
         self._reader = wiring.make_reader(start, self._links, self._pages)
         self._specific = wiring.specific_types(start.config)
-        self._store = wiring.make_store(start.config)
+        self._store = wiring.make_store(start)
         self._log = CrawlLog(start.state / "crawl.log")
         self._lines = wiring.make_lines(start.config)
         self._is_stopping = False
@@ -116,13 +116,15 @@ class Parser:
 
     def _join(self, shard: int, fd: int) -> None:
         """A shard, or the successor of one, is there."""
-        self._leave(shard)
+        if self._senders[shard].channel:
+            self._leave(shard)
         self._senders[shard].join(Channel(socket.socket(fileno=fd)))
 
     def _leave(self, shard: int) -> None:
         """A shard is gone: its successor has written nothing yet, and its pages are not wanted."""
         self._senders[shard].leave()
         self._links.forget(shard)
+        self._store.left(shard)
         self._backlog = deque(p for p in self._backlog if p.id >> ID_SHARD_SHIFT != shard)
 
     def _receive(self, shard: int, sender: LinkSender) -> None:
@@ -208,6 +210,9 @@ class Parser:
             channel = self._senders[shard].channel
             if channel:
                 channel.send(FrameType.PARSED, b"".join(parts), count=len(parts))
+        self._store.answered(
+            page.id for page, _ in readings if self._senders[page.id >> ID_SHARD_SHIFT].channel
+        )
 
 
 def _pages_of(frame: Frame) -> list[Page]:

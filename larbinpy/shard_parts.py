@@ -30,7 +30,7 @@ from larbinpy.peers import Peers
 from larbinpy.politeness.gate import Gate
 from larbinpy.records import ID_SHARD_SHIFT, ID_WITHOUT_ENQ
 from larbinpy.shared import CrawlMemory
-from larbinpy.wiring import accepted_types, make_pages
+from larbinpy.wiring import CREDIT_PER_CONNECTION, SPARE_CREDIT, accepted_types, make_pages
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 
 MAX_IDLE_S: Final = 10
 """An idle connection is kept for the host's next request when that comes before this."""
-CREDIT_PER_CONNECTION: Final = 2
-SPARE_CREDIT: Final = 100
 
 
 @dataclass(slots=True)

@@ -14,10 +14,11 @@ from larbinpy.config import Config, from_json
 from larbinpy.dedup import content
 from larbinpy.links.filters import make_filter
 from larbinpy.parse.page import HTML_TYPES, PageReader
-from larbinpy.state import SUFFIX_LIST, write_whole
+from larbinpy.state import STORED, SUFFIX_LIST, write_whole
 from larbinpy.store.base import Nothing
 from larbinpy.store.crawllog import LineMaker
 from larbinpy.store.files import Files
+from larbinpy.store.transaction import StoredPages
 from larbinpy.url import Base, LarbinBase
 
 if TYPE_CHECKING:
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from larbinpy.store.base import Store
     from larbinpy.url import Url
 
+CREDIT_PER_CONNECTION: Final = 2
+SPARE_CREDIT: Final = 100
+"""Requests and unanswered pages of a crawl: so many a connection, and these."""
 SITES: Final = "sites"
 """File of the state with the hosts of all seeds, for ``lockSite``."""
 
@@ -141,6 +145,15 @@ def make_reader(
     )
 
 
-def make_store(config: Config) -> Store:
-    """The output of ``outputMode``; what is not built yet is warned of by the configuration."""
-    return Files(config.output_dir.absolute()) if config.output_mode in (1, 2) else Nothing()
+def make_store(start: Start) -> Store:
+    """The output of ``outputMode``; what is not built yet is warned of by the configuration.
+
+    Raises:
+        StorageError: it cannot be opened.
+    """
+    config = start.config
+    if config.output_mode not in (1, 2):
+        return Nothing()
+    window = CREDIT_PER_CONNECTION * config.pages_connexions + SPARE_CREDIT
+    stored = StoredPages(start.state / STORED, start.index, window)
+    return Files(config.output_dir.absolute(), stored)

@@ -4,9 +4,9 @@ Run: python -m tests.bench.micro_logcodec [URLS]
 
 Workloads: batches of 1,000 links of about 60 bytes, 30 to a page with its via;
 encode (LINKS to records), scan (crc and lsn), decode (records to tuples), page digests
-out of DONE records, each against tests/reference; crc32c at 16 B to 1 MiB with and without SSE4.2; put and get of PersistentFifo in
-batches of 1,000 with write(), durability process; opening a log of N URLs (argument, default
-1,000,000), half of them done, and handing out what waits.
+out of DONE records, each against tests/reference; crc32c at 16 B to 1 MiB with and without
+SSE4.2; put and get of PersistentFifo in batches of 1,000 with write(), durability process; opening
+a log of N URLs (argument, default 1,000,000), half of them done, and handing out what waits.
 Kernel and reference alternate six times; the median ratio is printed.
 """
 
