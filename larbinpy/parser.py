@@ -24,7 +24,7 @@ from larbinpy.links.sender import LinkSender
 from larbinpy.parse.page import Reading, robots_reading
 from larbinpy.records import ID_SHARD_SHIFT, PAGE_BODY_IN_FILE, Kind, Outcome
 from larbinpy.shared import CrawlMemory, ParserWord
-from larbinpy.store.crawllog import CrawlLog, LineMaker
+from larbinpy.store.crawllog import CrawlLog
 
 if TYPE_CHECKING:
     from larbinpy.children import Control
@@ -63,11 +63,12 @@ class Parser:
         self._backlog: deque[Page] = deque()
         self._batches: list[Batch] = []
         self._links = wiring.make_links(start)
-        self._reader = wiring.make_reader(start, self._links)
+        self._pages = wiring.make_pages(start.config, memory)
+        self._reader = wiring.make_reader(start, self._links, self._pages)
         self._specific = wiring.specific_types(start.config)
-        self._store = wiring.make_store(start.config)
+        self._store = wiring.make_store(start)
         self._log = CrawlLog(start.state / "crawl.log")
-        self._lines = LineMaker()
+        self._lines = wiring.make_lines(start.config)
         self._is_stopping = False
 
     def run(self) -> None:
@@ -123,19 +124,21 @@ class Parser:
                     self._join(message["index"], descriptors[0])
                 case "sites":
                     self._links = wiring.make_links(self._start)
-                    self._reader = wiring.make_reader(self._start, self._links)
+                    self._reader = wiring.make_reader(self._start, self._links, self._pages)
                 case "stop":
                     self._is_stopping = True
 
     def _join(self, shard: int, fd: int) -> None:
         """A shard, or the successor of one, is there."""
-        self._leave(shard)
+        if self._senders[shard].channel:
+            self._leave(shard)
         self._senders[shard].join(Channel(socket.socket(fileno=fd)))
 
     def _leave(self, shard: int) -> None:
         """A shard is gone: its successor has written nothing yet, and its pages are not wanted."""
         self._senders[shard].leave()
         self._links.forget(shard)
+        self._store.left(shard)
         self._backlog = deque(p for p in self._backlog if p.id >> ID_SHARD_SHIFT != shard)
 
     def _receive(self, shard: int, sender: LinkSender) -> None:
@@ -222,6 +225,9 @@ class Parser:
             channel = self._senders[shard].channel
             if channel:
                 channel.send(FrameType.PARSED, b"".join(parts), count=len(parts))
+        self._store.answered(
+            page.id for page, _ in readings if self._senders[page.id >> ID_SHARD_SHIFT].channel
+        )
 
 
 def _pages_of(frame: Frame) -> list[Page]:

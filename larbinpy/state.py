@@ -39,7 +39,9 @@ _FILES: Final = (
     "sites",
     SUFFIX_LIST,
 )
-_DIRECTORIES: Final = ("shard-*", "inbox")
+STORED: Final = "stored"
+"""Directory of what the outputs note of the pages that they store."""
+_DIRECTORIES: Final = ("shard-*", "inbox", STORED)
 
 
 @dataclass(frozen=True, slots=True)

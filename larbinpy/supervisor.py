@@ -25,7 +25,7 @@ from larbinpy.entries import decode_control
 from larbinpy.errors import FormatError, LarbinError
 from larbinpy.observer import Observer
 from larbinpy.records import ID_SHARD_SHIFT
-from larbinpy.shared import CrawlMemory, Global, ShardWord
+from larbinpy.shared import PAGES_BYTES, CrawlMemory, Global, ShardWord
 
 if TYPE_CHECKING:
     from larbinpy.children import Child
@@ -61,7 +61,11 @@ class Supervisor:
         self._manifest = manifest
         self._clock = clock or SystemClock()
         parsers = processes(config).parse
-        self._memory = CrawlMemory.create(manifest.fetch_processes, parsers)
+        self._memory = CrawlMemory.create(
+            manifest.fetch_processes,
+            parsers,
+            page_bytes=PAGES_BYTES if config.page_no_duplicate else 0,
+        )
         self._crew = Crew(
             shards=manifest.fetch_processes,
             parsers=parsers,
