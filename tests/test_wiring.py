@@ -119,4 +119,6 @@ def test_limits_reach_the_reader(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("mode", "kind"), [(0, Nothing), (1, Files), (2, Files)])
 def test_outputs(tmp_path: Path, mode: int, kind: type) -> None:
     """By ``outputMode``."""
-    assert isinstance(wiring.make_store(Config(output_mode=mode, output_dir=tmp_path)), kind)
+    store = wiring.make_store(start(tmp_path, output_mode=mode, output_dir=tmp_path / "save"))
+    assert isinstance(store, kind)
+    store.close()

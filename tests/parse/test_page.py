@@ -222,7 +222,7 @@ def test_duplicates_have_no_links() -> None:
     """The second page with a body is one, and is not stored."""
     known: set[bytes] = set()
 
-    def is_new(digest: bytes) -> bool:
+    def is_new(digest: bytes, _page_id: int) -> bool:
         return digest not in known and not known.add(digest)  # type: ignore[func-returns-value]
 
     one = reader(is_new=is_new)
@@ -236,7 +236,7 @@ def test_duplicates_have_no_links() -> None:
 
 def test_a_page_sent_again_is_no_duplicate_of_itself() -> None:
     """The parser that died may have noted its digest, and nothing else."""
-    reading = reader(is_new=lambda _: False).read(page(attempt=1))
+    reading = reader(is_new=lambda _digest, _page_id: False).read(page(attempt=1))
     assert reading.is_good
 
 
