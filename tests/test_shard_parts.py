@@ -12,8 +12,9 @@ from larbinpy.dedup.seen import BitsSeen, BloomSeen, ExactSeen
 from larbinpy.errors import ConfigError, FormatError, StorageError
 from larbinpy.frontier.log import PersistentFifo
 from larbinpy.records import ID_SHARD_SHIFT, ID_WITHOUT_ENQ
-from larbinpy.shard_parts import CREDIT_PER_CONNECTION, SPARE_CREDIT, ShardParts
+from larbinpy.shard_parts import ShardParts
 from larbinpy.shared import CrawlMemory
+from larbinpy.wiring import CREDIT_PER_CONNECTION, SPARE_CREDIT
 from tests.frontier import logs
 from tests.starts import start
 

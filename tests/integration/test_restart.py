@@ -9,7 +9,6 @@ import os
 import random
 import signal
 import socket
-import subprocess
 import time
 from collections import Counter
 from dataclasses import replace
@@ -29,6 +28,7 @@ from tests.integration.crawl import (
 )
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Callable, Iterator
     from pathlib import Path
 

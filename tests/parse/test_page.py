@@ -33,7 +33,7 @@ def reader(
     *,
     shards: int = 1,
     max_bytes: int = 1 << 20,
-    is_new: Callable[[bytes], bool] | None = None,
+    is_new: Callable[[bytes, int], bool] | None = None,
     accept: tuple[bytes, ...] = (b"text/html",),
 ) -> PageReader:
     return PageReader(
