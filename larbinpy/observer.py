@@ -42,6 +42,7 @@ class Observer:
         self._progress = Progress(stats=config.print_stats)
         self._blocks: dict[int, list[int]] = {}
         self._samples: deque[tuple[float, Totals]] = deque()
+        self._bad_seeds = 0
         self._next_sample_s = 0.0
         self._next_report_s = REPORT_S
         self._cpu: dict[str, dict[str, Any]] = {}
@@ -69,6 +70,7 @@ class Observer:
 
     def seeds(self, message: dict[str, Any]) -> None:
         """The seeds are read."""
+        self._bad_seeds = message["bad"]
         if message["bad"]:
             self.say(f"{message['bad']:,} of {message['lines']:,} start URLs could not be used")
 
@@ -146,7 +148,7 @@ class Observer:
         for line in report.summary_lines(self._run, totals):
             self.say(line)
         if exit_name == ending.FINISHED and not self._fetched(totals):
-            self.say(report.why_nothing(totals))
+            self.say(report.why_nothing(totals, bad_seeds=self._bad_seeds))
         self.say(f"report: {self._path / 'report.json'}  log: {self._path / 'crawl.log'}")
         if self._output:
             self.say(f"pages: {self._output.absolute()}")

@@ -138,8 +138,12 @@ def summary_lines(run: Run, totals: Totals) -> list[str]:
     return lines
 
 
-def why_nothing(totals: Totals) -> str:
-    """Why a crawl fetched nothing, in one line."""
+def why_nothing(totals: Totals, *, bad_seeds: int = 0) -> str:
+    """Why a crawl fetched nothing, in one line.
+
+    Args:
+        bad_seeds: start URLs that could not be used; why is told when they are read.
+    """
     outcomes = totals.outcomes()
     if outcomes:
         worst = max(outcomes, key=lambda name: outcomes[name])
@@ -149,4 +153,6 @@ def why_nothing(totals: Totals) -> str:
     if filtered:
         worst = max(filtered, key=lambda name: filtered[name])
         return f"nothing was fetched: all start URLs were refused ({worst})"
+    if bad_seeds:
+        return f"nothing was fetched: {bad_seeds:,} start URLs could not be used, see above"
     return "nothing was fetched: there is no new start URL (startUrl, seedFile, command line)"
