@@ -79,6 +79,7 @@ class Supervisor:
             pages=config.limit_page, bytes=config.limit_size_bytes, seconds=config.limit_time_s
         )
         self._ready: set[int] = set()
+        self._has_begun = False
         self._are_seeds_open = True
         self._exit: str | None = None
         self._signals = 0
@@ -133,9 +134,12 @@ class Supervisor:
     def _on_ready(self, child: Child, message: dict[str, Any]) -> None:
         if child.role != "shard":
             return
-        is_first = self._observer.shard_ready(child.index, message)
+        self._observer.shard_ready(child.index, message)
         self._ready.add(child.index)
-        if is_first and len(self._ready) == self._crew.shards:
+        if self._has_begun:
+            child.tell("resume")
+        elif len(self._ready) == self._crew.shards:
+            self._has_begun = True
             self._begin()
 
     def _begin(self) -> None:
