@@ -69,7 +69,7 @@ class Parser:
     def run(self) -> None:
         """Work until told to stop, and then until nothing is left to finish."""
         self._control.tell("ready")
-        while not (self._is_stopping and not self._batches and not self._backlog):
+        while not self._has_ended():
             self._wait()
             self._hear_control()
             for shard, sender in self._senders.items():
@@ -80,6 +80,12 @@ class Parser:
             self._flush()
         self._store.close()
         self._log.close()
+
+    def _has_ended(self) -> bool:
+        """Whether all is done; a batch whose shards are gone would wait for their answer for ever."""
+        if not self._is_stopping:
+            return False
+        return not (self._batches or self._backlog) or not self._channels()
 
     # --- sockets ---------------------------------------------------------------------------
 

@@ -23,6 +23,8 @@ LATE_NS: Final = 100_000_000
 """The web reads a request this late at most; a successor asks for nothing so early."""
 ID_SHARD_SHIFT: Final = 56
 
+AGAIN: Final = "fetched again without a kill"
+"""How the fault begins that a page was asked for twice and no kill is to blame."""
 _BAD_WORDS: Final = ("damaged", "were lost", "internal error", "Traceback", "start afresh")
 
 
@@ -37,10 +39,14 @@ class Kill:
     """Of a killed shard, if it could be told."""
 
     def may_repeat(self, shard: int) -> bool:
-        """Whether it may make pages of this shard be fetched again."""
-        if self.target in ("group", "supervisor"):
-            return True
-        return self.target == "shard" and self.shard in (None, shard)
+        """Whether it may make pages of this shard be fetched again.
+
+        A shard that dies while the crawl stops has no successor, so that pages of other shards
+        whose links it did not write cannot be finished.
+        """
+        if self.target == "shard":
+            return self.shard in (None, shard) or self.phase == "drain"
+        return self.target in ("group", "supervisor")
 
 
 @dataclass(slots=True)
@@ -64,12 +70,26 @@ class Verdict:
     """From the command to its first request."""
 
 
-def judge(victim: Victim, kills: list[Kill], spawned_ns: list[int]) -> Verdict:
-    """Check a crawl that has finished."""
+def judge(
+    victim: Victim,
+    kills: list[Kill],
+    spawned_ns: list[int],
+    *,
+    requests: list[Request] | None = None,
+    answer: Expected | None = None,
+) -> Verdict:
+    """Check a crawl that has finished.
+
+    Args:
+        spawned_ns: when each of its runs began.
+        requests: that the crawl made, if others were made of this web too.
+        answer: what it had to ask for, if that has been computed before.
+    """
     verdict = Verdict()
     web = victim.web
-    answer = expected(web.spec, Scope())
-    requests = web.requests()
+    answer = answer or expected(web.spec, Scope())
+    if requests is None:
+        requests = web.requests()
     lines = _log_lines(victim, verdict)
     shards = {line["url"].encode(): line["id"] >> ID_SHARD_SHIFT for line in lines}
     _check_requests(verdict, requests, answer, web.web, kills, shards)
@@ -108,13 +128,16 @@ def _check_requests(
         verdict.faults.append(f"invented: {len(extra)} pages, as {sorted(extra)[:3]}")
     verdict.refetched = [0] * len(kills)
     causes = _Causes(kills)
+    without = []
     for url, moments in times.items():
         for before, after in zip(moments, moments[1:], strict=False):
             cause = causes.of(before, after, shards.get(url, 0))
             if cause is None:
-                verdict.faults.append(f"fetched again without a kill: {url!r}")
+                without.append((url, before, after))
             else:
                 verdict.refetched[cause] += 1
+    if without:
+        verdict.faults.append(f"{AGAIN}: {len(without)} pages, as {without[:3]}")
 
 
 class _Causes:

@@ -82,6 +82,8 @@ class Hunt:
             self._strike()
         self._finish()
         self._watch.close()
+        lines = [f"{kill}\n" for kill in self._kills]
+        (self._victim.directory / "kills").write_text("".join(lines))
         return judge(self._victim, self._kills, self._spawned_ns)
 
     # --- lives ------------------------------------------------------------------------------
@@ -104,15 +106,17 @@ class Hunt:
             return True
         if code == 0:
             return False
-        if code != (1 if self._was_hit_in_drain() else 130) or not self._is_draining:
+        is_stopped = code == 130 and self._is_draining
+        if not is_stopped and not (code == 1 and self._has_lost_shard()):
             self._fault(f"ended with {code}")
         self._life = self._begin()
         return True
 
-    def _was_hit_in_drain(self) -> bool:
-        """A child that dies while the crawl stops makes it end with 1."""
+    def _has_lost_shard(self) -> bool:
+        """A shard that is killed while the crawl stops, or has just come to its end, ends it by 1."""
         last = self._kills[-1] if self._kills else None
-        return last is not None and last.phase == "drain" and last.at_ns > self._life.spawned_ns
+        said = self._victim.messages.read_text(errors="replace")[-1000:]
+        return last is not None and last.target == "shard" and "-9 while stopping" in said
 
     def _finish(self) -> None:
         """Let the crawl end; started again it has nothing to do."""

@@ -16,6 +16,8 @@ import larbinpy
 from larbinpy.testing.crawls import crawl_keys, write_config
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from larbinpy.testing.web import WebProcess
 
 SHARDS: Final = 2
@@ -30,6 +32,10 @@ _ENVIRONMENT: Final = {
     **{name: value for name, value in os.environ.items() if not name.startswith("LARBINPY_")},
     "PYTHONPATH": str(Path(larbinpy.__file__).parents[1]),
 }
+_WITH_PYTHON: Final = (
+    "import sys; sys.executable = sys.argv.pop(1); from larbinpy.cli import main;"
+    " sys.exit(main(sys.argv[1:]))"
+)
 
 
 @dataclass(slots=True)
@@ -77,15 +83,30 @@ class Victim:
         """What all runs wrote to stderr."""
         return self.directory / "messages"
 
-    def start(self, *before: str) -> Life:
-        """Run the command, always the same; ``before`` stands in front of it (a tracer)."""
-        words = [*before, sys.executable, "-m", "larbinpy", "-c", str(self.config)]
+    def start(
+        self,
+        environment: dict[str, str] | None = None,
+        *,
+        python: Path | None = None,
+        before: Callable[[], None] | None = None,
+    ) -> Life:
+        """Run the command, always the same.
+
+        Args:
+            environment: variables to add.
+            python: what the supervisor starts its children with.
+            before: done in the new process before the command.
+        """
+        words = [sys.executable, "-m", "larbinpy", "-c", str(self.config)]
+        if python:
+            words[1:3] = ["-c", _WITH_PYTHON, str(python)]
         with self.messages.open("ab") as stderr:
             spawned_ns = time.monotonic_ns()
             process = subprocess.Popen(
                 words,
                 cwd=self.directory,
-                env=_ENVIRONMENT,
+                env=_ENVIRONMENT | (environment or {}),
+                preexec_fn=before,
                 stdin=subprocess.DEVNULL,
                 stdout=stderr,
                 stderr=stderr,
