@@ -91,10 +91,11 @@ def _spawn(role: str, fd: int) -> subprocess.Popen[bytes]:
 class Control:
     """The child's end of its control channel."""
 
-    __slots__ = ("channel", "is_heard")
+    __slots__ = ("_early", "channel", "is_heard")
 
     def __init__(self, fd: int) -> None:
         self.channel = Channel(socket.socket(fileno=fd))
+        self._early: list[tuple[dict[str, Any], list[int]]] = []
         self.is_heard = True
         """Whether something may have come since ``messages`` was called; for event loops."""
 
@@ -108,8 +109,11 @@ class Control:
         Raises:
             SystemExit: the supervisor is gone.
         """
-        self.channel.wait()
-        return self.messages()[0]
+        while not self._early:
+            self.channel.wait()
+            self._early = self.messages()
+        self.is_heard = True
+        return self._early.pop(0)
 
     def messages(self) -> list[tuple[dict[str, Any], list[int]]]:
         """What has come: messages with their descriptors.
@@ -118,10 +122,11 @@ class Control:
             SystemExit: the supervisor is gone.
         """
         self.is_heard = False
+        early, self._early = self._early, []
         frames: list[Frame] = self.channel.receive()
-        if self.channel.is_closed and not frames:
+        if self.channel.is_closed and not frames and not early:
             raise SystemExit(1)
-        return [(entries.decode_control(frame.payload), frame.descriptors) for frame in frames]
+        return early + [(entries.decode_control(f.payload), f.descriptors) for f in frames]
 
     def tell(self, verb: str, **fields: Any) -> None:
         """Send a message to the supervisor."""

@@ -178,6 +178,8 @@ class Channel:
             end = at + _HEAD.size + length
             if end > len(inbox):
                 break
+            if flags >> 1 > len(self._descriptors):
+                raise FormatError(f"a frame of type {kind} came without its descriptors")
             fds = [self._descriptors.popleft() for _ in range(flags >> 1)]
             frames.append(Frame(kind, count, seq, bytes(inbox[at + _HEAD.size : end]), fds))
             at = end

@@ -45,17 +45,19 @@ class Observer:
         self._next_sample_s = 0.0
         self._next_report_s = REPORT_S
         self._cpu: dict[str, dict[str, Any]] = {}
+        self._pages_before: dict[int, int] = {}
+        """Process id -> pages of its predecessors and of earlier runs."""
         self._output = config.output_dir if config.output_mode in (1, 2) else None
 
     # --- events ----------------------------------------------------------------------------
 
-    def shard_ready(self, index: int, message: dict[str, Any]) -> bool:
-        """A shard has opened its log; true for the first time in this run."""
+    def ready(self, child: Child, message: dict[str, Any]) -> None:
+        """A child has begun; a shard has opened its log."""
         for text in message.get("notices", ()):
             self.say(text)
-        is_first = index not in self._blocks
-        self._blocks.setdefault(index, [0] * (len(COUNTERS) + len(IDENTITY)))
-        return is_first
+        if child.role == "shard":
+            self._blocks.setdefault(child.index, [0] * (len(COUNTERS) + len(IDENTITY)))
+        self._pages_before[child.pid] = self._pages_counted(child)
 
     def begin(self) -> Totals:
         """All shards are up: what they have recovered is where this run begins."""
@@ -88,10 +90,14 @@ class Observer:
     def totals(self) -> Totals:
         """Sums over all shards; a shard that is down counts with what it last published."""
         for index in self._blocks:
-            block = self._memory.shard[index].counters.read()
-            if block is not None:
-                self._blocks[index] = block
+            self._read(index)
         return Totals.of(list(self._blocks.values()))
+
+    def _read(self, index: int) -> None:
+        """Take what a shard has published last."""
+        block = self._memory.shard[index].counters.read()
+        if block is not None:
+            self._blocks[index] = block
 
     def show(self, crew: Crew) -> None:
         """Sample, report and show, each when it is due."""
@@ -118,9 +124,15 @@ class Observer:
         }
 
     def _pages(self, child: Child) -> int:
+        count = self._pages_counted(child)
+        return count - self._pages_before.get(child.pid, count)
+
+    def _pages_counted(self, child: Child) -> int:
+        """Pages of this process and of those that had its place before."""
         if child.role == "parser":
             return self._memory.parser[child.index].words.load(ParserWord.PAGES)
         if child.role == "shard" and child.index in self._blocks:
+            self._read(child.index)
             return self._blocks[child.index][stats.PAGES]
         return 0
 
@@ -151,9 +163,10 @@ class Observer:
         since_s, before = self._samples[0]
         span_s = now_s - since_s
         if span_s > 0:
+            earlier = before.reported()
             self._run.rates = {
-                name: round((totals.counters[key] - before.counters[key]) / span_s, 1)
-                for name, key in report.REPORTED.items()
+                name: round((count - earlier[name]) / span_s, 1)
+                for name, count in totals.reported().items()
             }
 
     def _write_report(self, totals: Totals) -> None:

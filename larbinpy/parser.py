@@ -24,7 +24,7 @@ from larbinpy.links.sender import LinkSender
 from larbinpy.parse.page import Reading, robots_reading
 from larbinpy.records import ID_SHARD_SHIFT, PAGE_BODY_IN_FILE, Kind, Outcome
 from larbinpy.shared import CrawlMemory, ParserWord
-from larbinpy.store.crawllog import CrawlLog, LineMaker
+from larbinpy.store.crawllog import CrawlLog
 
 if TYPE_CHECKING:
     from larbinpy.children import Control
@@ -34,6 +34,10 @@ if TYPE_CHECKING:
 BATCH_PAGES: Final = 64
 MAX_UNANSWERED_BYTES: Final = 4 << 20
 """With more than this on its way to the shards, no page is read: parsers wait for shards."""
+
+_ANSWERED: Final = frozenset((Outcome.SUCCESS, Outcome.TRUNCATED, Outcome.ERR_40X))
+"""robots.txt with another outcome was not read, whatever its status: that of a transfer which broke
+off is 200, and no rules are not the same as an empty file."""
 
 
 @dataclass(slots=True)
@@ -59,11 +63,12 @@ class Parser:
         self._backlog: deque[Page] = deque()
         self._batches: list[Batch] = []
         self._links = wiring.make_links(start)
-        self._reader = wiring.make_reader(start, self._links)
+        self._pages = wiring.make_pages(start.config, memory)
+        self._reader = wiring.make_reader(start, self._links, self._pages)
         self._specific = wiring.specific_types(start.config)
-        self._store = wiring.make_store(start.config)
+        self._store = wiring.make_store(start)
         self._log = CrawlLog(start.state / "crawl.log")
-        self._lines = LineMaker()
+        self._lines = wiring.make_lines(start.config)
         self._is_stopping = False
 
     def run(self) -> None:
@@ -82,10 +87,12 @@ class Parser:
         self._log.close()
 
     def _has_ended(self) -> bool:
-        """Whether all is done; a batch whose shards are gone would wait for their answer for ever."""
-        if not self._is_stopping:
-            return False
-        return not (self._batches or self._backlog) or not self._channels()
+        """The supervisor stops shards first: what waits for an answer of theirs waits in vain."""
+        is_idle = not self._backlog and not any(map(self._may_finish, self._batches))
+        return self._is_stopping and is_idle
+
+    def _may_finish(self, batch: Batch) -> bool:
+        return self._is_written(batch) or all(self._senders[shard].channel for shard in batch.needs)
 
     # --- sockets ---------------------------------------------------------------------------
 
@@ -103,8 +110,10 @@ class Parser:
         for channel in self._channels():
             wants_out = select.POLLOUT if channel.pending_bytes else 0
             poll.register(channel, select.POLLIN | wants_out)
-        ready = poll.poll(0 if self._backlog and self._may_read() else None)
-        self._control.is_heard = any(fd == self._control.channel.fileno() for fd, _ in ready)
+        is_busy = self._control.is_heard or (self._backlog and self._may_read())
+        for fd, events in poll.poll(0 if is_busy else None):
+            if fd == self._control.channel.fileno():
+                self._control.heard(events)
 
     def _hear_control(self) -> None:
         if not self._control.is_heard:
@@ -115,19 +124,21 @@ class Parser:
                     self._join(message["index"], descriptors[0])
                 case "sites":
                     self._links = wiring.make_links(self._start)
-                    self._reader = wiring.make_reader(self._start, self._links)
+                    self._reader = wiring.make_reader(self._start, self._links, self._pages)
                 case "stop":
                     self._is_stopping = True
 
     def _join(self, shard: int, fd: int) -> None:
         """A shard, or the successor of one, is there."""
-        self._leave(shard)
+        if self._senders[shard].channel:
+            self._leave(shard)
         self._senders[shard].join(Channel(socket.socket(fileno=fd)))
 
     def _leave(self, shard: int) -> None:
         """A shard is gone: its successor has written nothing yet, and its pages are not wanted."""
         self._senders[shard].leave()
         self._links.forget(shard)
+        self._store.left(shard)
         self._backlog = deque(p for p in self._backlog if p.id >> ID_SHARD_SHIFT != shard)
 
     def _receive(self, shard: int, sender: LinkSender) -> None:
@@ -182,7 +193,8 @@ class Parser:
     def _answer_robots(self, page: Page, reading: Reading) -> None:
         channel = self._senders[page.id >> ID_SHARD_SHIFT].channel
         if channel and page.outcome != Outcome.ERR_30X:
-            answer = entries.encode_robots(page.tag, page.status, reading.body)
+            status = page.status if page.outcome in _ANSWERED else 0
+            answer = entries.encode_robots(page.tag, status, reading.body)
             channel.send(FrameType.ROBOTS, answer, count=1)
 
     # --- completion ------------------------------------------------------------------------
@@ -213,6 +225,9 @@ class Parser:
             channel = self._senders[shard].channel
             if channel:
                 channel.send(FrameType.PARSED, b"".join(parts), count=len(parts))
+        self._store.answered(
+            page.id for page, _ in readings if self._senders[page.id >> ID_SHARD_SHIFT].channel
+        )
 
 
 def _pages_of(frame: Frame) -> list[Page]:

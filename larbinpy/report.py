@@ -14,19 +14,22 @@ from larbinpy.records import Filtered, Outcome
 from larbinpy.stats import COUNTERS, IDENTITY
 
 REPORTED: Final = {
-    "urls": "done",
-    "pages": "pages",
-    "success": "success",
-    "hosts": "hosts",
-    "hosts_with_dns": "hosts_with_dns",
-    "robots_seen": "robots_seen",
-    "robots_good": "robots_good",
-    "links_found": "links_found",
-    "url_dup": "url_dup",
-    "bytes_read": "bytes_read",
-    "bytes_written": "bytes_written",
+    "urls": ("done",),
+    "pages": ("pages",),
+    "success": ("success",),
+    "hosts": ("hosts",),
+    "hosts_with_dns": ("hosts_with_dns",),
+    "robots_seen": ("robots_seen",),
+    "robots_good": ("robots_good",),
+    "links_found": ("links_found",),
+    "url_dup": ("url_dup", "url_seen"),
+    "bytes_read": ("bytes_read",),
+    "bytes_written": ("bytes_written",),
 }
-"""Name in the report -> counter of ``stats``."""
+"""Name in the report -> counters of ``stats`` that it sums.
+
+Duplicates are dropped by parsers, and what they do not know any more by the seen set.
+"""
 
 
 @dataclass(slots=True)
@@ -45,6 +48,13 @@ class Totals:
             dict(zip(COUNTERS, sums[:size], strict=False)) if sums else dict.fromkeys(COUNTERS, 0),
             dict(zip(IDENTITY, sums[size:], strict=False)) if sums else dict.fromkeys(IDENTITY, 0),
         )
+
+    def reported(self) -> dict[str, int]:
+        """The counters of the report."""
+        return {
+            name: sum(self.counters[counter] for counter in counters)
+            for name, counters in REPORTED.items()
+        }
 
     def outcomes(self) -> dict[str, int]:
         """Outcome name -> URLs, without zeros."""
@@ -80,15 +90,15 @@ def timestamp(wall_us: int) -> str:
 
 def build(run: Run, totals: Totals) -> dict[str, Any]:
     """The content of ``report.json``; its fields are listed in ``docs/report.md``."""
-    counters = {name: totals.counters[counter] for name, counter in REPORTED.items()}
-    base = run.base.counters if run.base else dict.fromkeys(COUNTERS, 0)
+    counters = totals.reported()
+    base = run.base.reported() if run.base else dict.fromkeys(REPORTED, 0)
     report = {
         "started": timestamp(run.started_us),
         "ended": timestamp(run.ended_us) if run.ended_us else None,
         "seconds": round(run.seconds, 3),
         "exit": run.exit,
         "counters": counters,
-        "run": {name: counters[name] - base[counter] for name, counter in REPORTED.items()},
+        "run": {name: counters[name] - base[name] for name in REPORTED},
         "outcomes": totals.outcomes(),
         "filtered": totals.filtered(),
         "rates": run.rates,

@@ -18,7 +18,6 @@ from larbinpy.errors import FormatError
 from larbinpy.frames import Channel, FrameType
 from larbinpy.links.found import ELEMENT_SEED, LINK_SEED, found_link
 from larbinpy.links.sender import LinkSender
-from larbinpy.records import Filtered
 from larbinpy.seeds import sources
 
 if TYPE_CHECKING:
@@ -48,8 +47,8 @@ class Seeder:
 
     def __init__(self, control: Control, start: Start, _memory_fd: int) -> None:
         self._control = control
+        self._start = start
         self._config = start.config
-        self._state = start.state
         self._senders = {shard: LinkSender() for shard in range(start.shards)}
         self._parse = wiring.url_parser(start.config)
         self._base = wiring.base_maker(start.config)(_NO_BASE)
@@ -59,12 +58,16 @@ class Seeder:
 
     def run(self) -> None:
         """Send all seeds, wait until they are written, tell what became of them."""
+        while not all(sender.channel for sender in self._senders.values()):
+            self._turn()
         seeds = self._sources()
         if self._config.lock_site:
             seeds = self._announce_sites(list(seeds))
-        while batch := list(itertools.islice(seeds, BATCH_SEEDS)):
+        size = min(BATCH_SEEDS, self._config.links_per_page)
+        while batch := list(itertools.islice(seeds, size)):
             self._send(batch)
-            self._wait_for(FRAMES_AHEAD)
+            self._flush()
+            self._wait_for(FRAMES_AHEAD - 1)
         self._wait_for(0)
         self._control.tell("seeds", lines=self._count.lines, bad=self._count.bad)
 
@@ -76,10 +79,11 @@ class Seeder:
 
     def _announce_sites(self, seeds: list[Seed]) -> Iterator[Seed]:
         """``lockSite``: parsers must know the hosts of all seeds before the first page comes."""
-        hosts = wiring.read_sites(self._state)
+        hosts = wiring.read_sites(self._start.state)
         parsed = (self._parse(seed.text) for seed in seeds)
         hosts.update(url.host for url in parsed if url)
-        wiring.write_sites(self._state, hosts)
+        wiring.write_sites(self._start.state, hosts)
+        self._links = wiring.make_links(self._start)
         self._control.tell("sites")
         while not self._may_send:
             self._turn()
@@ -94,11 +98,6 @@ class Seeder:
         found = b"".join(found_link(ELEMENT_SEED, text) for text in good)
         resolved = urls.resolve(self._base, found)
         batch = self._links.run(resolved, host=b"", depth=0, left=0, flags=LINK_SEED)
-        refused = sum(batch.filtered.values())
-        if refused:
-            reasons = ", ".join(f"{Filtered(r).label} {n}" for r, n in batch.filtered.items())
-            self._control.tell("notice", text=f"start URLs refused by the filters: {reasons}")
-            self._count.bad += refused
         for shard, links in enumerate(batch.entries):
             if links:
                 groups = entries.link_groups(b"", b"", links, batch.counts[shard])
@@ -123,17 +122,23 @@ class Seeder:
 
     def _turn(self) -> None:
         """Wait for a socket, and do what it wants."""
+        self._flush()
         poll = select.poll()
         poll.register(self._control.channel, select.POLLIN)
         for sender in self._senders.values():
             if sender.channel:
-                sender.channel.flush()
                 wants_out = select.POLLOUT if sender.channel.pending_bytes else 0
                 poll.register(sender.channel, select.POLLIN | wants_out)
-        poll.poll()
+        poll.poll(0 if self._control.is_heard else None)
         self._hear_control()
         for sender in self._senders.values():
             _receive(sender)
+
+    def _flush(self) -> None:
+        """Send what the sockets take: the next seed may be long in coming."""
+        for sender in self._senders.values():
+            if sender.channel:
+                sender.channel.flush()
 
     def _hear_control(self) -> None:
         for message, descriptors in self._control.messages():

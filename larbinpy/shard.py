@@ -36,9 +36,12 @@ TIDY_NS: Final = 1_000_000_000
 class Shard:
     """The loop of a fetch process and what it holds together."""
 
-    def __init__(self, control: Control, start: Start, memory_fd: int) -> None:
+    def __init__(
+        self, control: Control, start: Start, memory_fd: int, *, parts: ShardParts | None = None
+    ) -> None:
+        """Open everything; ``parts``: made elsewhere, with stand-ins."""
         self._control = control
-        self._parts = parts = ShardParts.open(start, memory_fd)
+        self._parts = parts = parts or ShardParts.open(start, memory_fd)
         self._clock = parts.clock
         self._peers = parts.peers
         self._frontier = parts.frontier
@@ -108,6 +111,7 @@ class Shard:
 
     def _hear_peers(self, now: int) -> None:
         for peer, frames in self._peers.received():
+            self._is_flushed = False
             for frame in frames:
                 self._take(peer, frame, now)
             if peer.channel.is_closed:
@@ -187,6 +191,7 @@ class Shard:
     def _refuse(self, job: FetchJob, outcome: Outcome) -> None:
         result = FetchResult(job, outcome, start_us=self._clock.wall_us())
         self._handover.give(result)
+        self._is_flushed = False
 
     def _end(self, result: FetchResult) -> None:
         """A request has ended: its host's delay begins, the result goes to a parser."""

@@ -11,6 +11,7 @@ from larbinpy._native.eventloop import EventLoop
 from larbinpy._native.hosts import HostTable
 from larbinpy.clock import Clock, SystemClock
 from larbinpy.config.machine import SPARE_DESCRIPTORS, allowed_connections
+from larbinpy.dedup.bitsfile import BitsFile
 from larbinpy.dedup.bloom import BloomFiles
 from larbinpy.dedup.seen import BitsSeen, BloomSeen, ExactSeen, SeenUrls
 from larbinpy.dns import names
@@ -29,19 +30,18 @@ from larbinpy.peers import Peers
 from larbinpy.politeness.gate import Gate
 from larbinpy.records import ID_SHARD_SHIFT, ID_WITHOUT_ENQ
 from larbinpy.shared import CrawlMemory
-from larbinpy.wiring import accepted_types
+from larbinpy.wiring import CREDIT_PER_CONNECTION, SPARE_CREDIT, accepted_types, make_pages
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from larbinpy.config import Config
+    from larbinpy.fetch.base import Fetcher
     from larbinpy.frontier.recovered import Recovered
     from larbinpy.wiring import Start
 
 MAX_IDLE_S: Final = 10
 """An idle connection is kept for the host's next request when that comes before this."""
-CREDIT_PER_CONNECTION: Final = 2
-SPARE_CREDIT: Final = 100
 
 
 @dataclass(slots=True)
@@ -54,7 +54,7 @@ class ShardParts:
     frontier: Frontier
     addresses: Addresses
     gate: Gate
-    fetcher: CurlFetcher
+    fetcher: Fetcher
     handover: Handover
     tickets: Tickets
     ledger: Ledger
@@ -90,11 +90,16 @@ class ShardParts:
             uuid=start.uuid,
             segment_bytes=config.segment_size_bytes,
             durability=config.durability,
+            keeps_pages=config.page_no_duplicate,
         )
         hosts = _make_hosts(start, memory)
         seen = _make_seen(start, directory)
         frontier = Frontier(shard=start.index, fifo=fifo, table=hosts, seen=seen)
         frontier.restore(found)
+        pages = make_pages(config, memory)
+        if pages:
+            for digests in found.digests():
+                pages.load(digests)
         connections = _connections(start)
         return cls(
             clock=clock,
@@ -156,7 +161,9 @@ def _make_seen(start: Start, directory: Path) -> SeenUrls:
             directory, capacity=capacity, rate=config.bloom_rate, boot_id=state.boot_id()
         )
         return BloomSeen(files)
-    return BitsSeen() if config.seen_set == "bits" else ExactSeen()
+    if config.seen_set == "bits":
+        return BitsSeen(BitsFile(directory, start.uuid))
+    return ExactSeen()
 
 
 def _make_resolver(config: Config, loop: EventLoop, clock: Clock) -> AresResolver:

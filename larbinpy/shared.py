@@ -9,6 +9,7 @@ It does not outlive the crawl and is no file format.
     shards   a ``ShardMemory`` each
     parsers  a ``ParserMemory`` each
     ips      the table of next allowed times
+    pages    the pages seen, where the crawl wants to know (``dedup.content``)
 
 Each part begins on a cache line of its own, so that processes do not slow each other down.
 """
@@ -30,6 +31,8 @@ LINE_WORDS: Final = 8
 """Words of a cache line."""
 COUNTER_WORDS: Final = len(COUNTERS) + len(IDENTITY)
 IP_SLOTS: Final = 65536
+PAGES_BYTES: Final = (64 << 20) + (512 << 10)
+"""For the pages seen: the table, and the ids of the newest ones."""
 
 
 class Global(IntEnum):
@@ -118,12 +121,13 @@ class CrawlMemory:
     """The shared memory of a crawl of ``shards`` shards and ``parsers`` parsers.
 
     ``fd`` is the descriptor to pass on; ``globals`` the words of ``Global``; ``shard`` and
-    ``parser`` one entry per process; ``ips`` the table for ``HostTable(ip_table=...)``.
+    ``parser`` one entry per process; ``ips`` the table for ``HostTable(ip_table=...)``; ``pages``
+    the bytes of the pages seen, none when nobody asked for them.
 
     Process/thread: any; each word says who may write it.
     """
 
-    __slots__ = ("fd", "globals", "ips", "parser", "shard")
+    __slots__ = ("fd", "globals", "ips", "pages", "parser", "shard")
 
     def __init__(self, fd: int, memory: mmap.mmap, shards: int, parsers: int) -> None:
         """Private: use ``create`` or ``attach``."""
@@ -140,15 +144,20 @@ class CrawlMemory:
         ]
         at += parsers * PARSER_WORDS
         self.ips = IpTable(memory, at * WORD_BYTES, IP_SLOTS)
+        self.pages = memoryview(memory)[_bytes(shards, parsers) :]
 
     @classmethod
-    def create(cls, shards: int, parsers: int) -> CrawlMemory:
-        """Make the memory, all zeros; the descriptor belongs to the caller."""
-        size = _bytes(shards, parsers)
+    def create(cls, shards: int, parsers: int, *, page_bytes: int = 0) -> CrawlMemory:
+        """Make the memory, all zeros; the descriptor belongs to the caller.
+
+        Args:
+            page_bytes: of the pages seen, a multiple of 8; they take room as they are written.
+        """
+        size = _bytes(shards, parsers) + page_bytes
         fd = create(size)
         memory = mmap.mmap(fd, size)
         header = Words(memory, 0, HEADER_WORDS)
-        for i, value in enumerate(_header(shards, parsers)):
+        for i, value in enumerate(_header(shards, parsers, size)):
             header.store(i, value)
         return cls(fd, memory, shards, parsers)
 
@@ -159,10 +168,10 @@ class CrawlMemory:
         Raises:
             FormatError: it was made for other numbers, or is something else.
         """
-        size = _bytes(shards, parsers)
-        if os.fstat(fd).st_size == size:
+        size = os.fstat(fd).st_size
+        if size >= _bytes(shards, parsers):
             memory = mmap.mmap(fd, size)
-            expected = _header(shards, parsers)
+            expected = _header(shards, parsers, size)
             if Words(memory, 0, len(expected)).snapshot() == expected:
                 return cls(fd, memory, shards, parsers)
         raise FormatError(
@@ -204,5 +213,5 @@ def _bytes(shards: int, parsers: int) -> int:
     return words * WORD_BYTES + IP_SLOTS * SLOT_BYTES
 
 
-def _header(shards: int, parsers: int) -> list[int]:
-    return [MAGIC, shards, parsers, _bytes(shards, parsers)]
+def _header(shards: int, parsers: int, size: int) -> list[int]:
+    return [MAGIC, shards, parsers, size]

@@ -39,7 +39,9 @@ _FILES: Final = (
     "sites",
     SUFFIX_LIST,
 )
-_DIRECTORIES: Final = ("shard-*", "inbox")
+STORED: Final = "stored"
+"""Directory of what the outputs note of the pages that they store."""
+_DIRECTORIES: Final = ("shard-*", "inbox", STORED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +123,11 @@ class StateDirectory:
             )
         except OSError as error:
             raise StorageError(f"{self.path}: {error.strerror}") from error
-        lock_file(self._lock_fd, self.path / "LOCK", wait_s=wait_s)
+        try:
+            lock_file(self._lock_fd, self.path / "LOCK", wait_s=wait_s)
+        except StorageError:
+            self.close()
+            raise
 
     def close(self) -> None:
         """Give the lock back."""
@@ -248,13 +254,20 @@ def scratch(path: Path) -> list[Path]:
     """
     if not path.exists() or not any(path.iterdir()):
         return []
-    if not (path / "MANIFEST").exists() and not any(path.glob("shard-*")):
+    if not _is_state(path):
         raise ConfigError(f"--scratch: {path} is not a larbinpy state; nothing was deleted")
     directory = StateDirectory(path)
     try:
         return _delete_state(directory.path)
     finally:
         directory.close()
+
+
+def _is_state(path: Path) -> bool:
+    """Whether a crawl was begun here, or has failed to begin and left nothing else."""
+    names = {entry.name for entry in path.iterdir()}
+    is_begun = "MANIFEST" in names or any(path.glob("shard-*"))
+    return is_begun or names <= {"LOCK", SUFFIX_LIST}
 
 
 def _delete_state(path: Path) -> list[Path]:

@@ -25,7 +25,7 @@ from larbinpy.entries import decode_control
 from larbinpy.errors import FormatError, LarbinError
 from larbinpy.observer import Observer
 from larbinpy.records import ID_SHARD_SHIFT
-from larbinpy.shared import CrawlMemory, Global, ShardWord
+from larbinpy.shared import PAGES_BYTES, CrawlMemory, Global, ShardWord
 
 if TYPE_CHECKING:
     from larbinpy.children import Child
@@ -61,7 +61,11 @@ class Supervisor:
         self._manifest = manifest
         self._clock = clock or SystemClock()
         parsers = processes(config).parse
-        self._memory = CrawlMemory.create(manifest.fetch_processes, parsers)
+        self._memory = CrawlMemory.create(
+            manifest.fetch_processes,
+            parsers,
+            page_bytes=PAGES_BYTES if config.page_no_duplicate else 0,
+        )
         self._crew = Crew(
             shards=manifest.fetch_processes,
             parsers=parsers,
@@ -122,28 +126,29 @@ class Supervisor:
 
     def _take(self, child: Child) -> None:
         try:
-            frames = child.channel.receive()
+            messages = [decode_control(frame.payload) for frame in child.channel.receive()]
         except FormatError:
             child.kill()
             return
-        for frame in frames:
-            message = decode_control(frame.payload)
+        for message in messages:
             self._VERBS[message["verb"]](self, child, message)
         child.channel.flush()
 
     def _on_ready(self, child: Child, message: dict[str, Any]) -> None:
+        self._observer.ready(child, message)
         if child.role != "shard":
             return
-        self._observer.shard_ready(child.index, message)
         self._ready.add(child.index)
+        if self._exit is not None:
+            return
         if self._has_begun:
             child.tell("resume")
         elif len(self._ready) == self._crew.shards:
-            self._has_begun = True
             self._begin()
 
     def _begin(self) -> None:
         """All shards are up for the first time: set the tickets, then read the seeds."""
+        self._has_begun = True
         totals = self._observer.begin()
         if self._limits.pages:
             left = max(0, self._limits.pages - totals.counters["success"])
@@ -212,8 +217,9 @@ class Supervisor:
             self._ready.discard(child.index)
             self._return_tickets(child.index)
             self._deaths.append(self._clock.now_ns())
-        else:
-            self._blame(child)
+        elif not self._blame(child) and code > 0:
+            # No page did it and nobody killed it: what is wrong with it is wrong again.
+            self._deaths.append(self._clock.now_ns())
         if (
             len(self._deaths) == DEATHS
             and self._deaths[-1] - self._deaths[0] < DEATHS_WITHIN_S * 1e9
@@ -227,16 +233,17 @@ class Supervisor:
         held = self._memory.shard[shard].words.load(ShardWord.TICKETS_HELD)
         self._memory.return_tickets(shard, held)
 
-    def _blame(self, parser: Child) -> None:
-        """Tell a page's shard that a parser died with this page in hand."""
+    def _blame(self, parser: Child) -> bool:
+        """Tell a page's shard that a parser died with this page in hand; false: it had none."""
         blamed = self._memory.parser[parser.index].blamed()
         if blamed is None:
-            return
+            return False
         page_id, _ = blamed
         for shard in self._crew.of("shard"):
             if shard.index == page_id >> ID_SHARD_SHIFT:
                 shard.tell("blame", id=page_id)
         self._memory.parser[parser.index].end()
+        return True
 
     # --- looking ---------------------------------------------------------------------------
 
@@ -290,6 +297,7 @@ class Supervisor:
                 code = child.exit_code()
                 if code is None:
                     continue
+                self._take(child)
                 self._observer.remember(child)
                 self._crew.remove(child)
                 self._ended_while_stopping(child, code)

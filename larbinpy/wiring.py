@@ -11,20 +11,27 @@ from typing import TYPE_CHECKING, Any, Final
 
 from larbinpy import url as urls
 from larbinpy.config import Config, from_json
+from larbinpy.dedup import content
 from larbinpy.links.filters import make_filter
 from larbinpy.parse.page import HTML_TYPES, PageReader
-from larbinpy.state import SUFFIX_LIST, write_whole
+from larbinpy.state import STORED, SUFFIX_LIST, write_whole
 from larbinpy.store.base import Nothing
+from larbinpy.store.crawllog import LineMaker
 from larbinpy.store.files import Files
+from larbinpy.store.transaction import StoredPages
 from larbinpy.url import Base, LarbinBase
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from larbinpy._native.linkfilter import LinkFilter
+    from larbinpy.shared import CrawlMemory
     from larbinpy.store.base import Store
     from larbinpy.url import Url
 
+CREDIT_PER_CONNECTION: Final = 2
+SPARE_CREDIT: Final = 100
+"""Requests and unanswered pages of a crawl: so many a connection, and these."""
 SITES: Final = "sites"
 """File of the state with the hosts of all seeds, for ``lockSite``."""
 
@@ -110,17 +117,43 @@ def accepted_types(config: Config) -> tuple[bytes, ...]:
     return (*HTML_TYPES, *(mime.lower() for mime, _ in config.specific_set), *images)
 
 
-def make_reader(start: Start, links: LinkFilter) -> PageReader:
+def make_pages(config: Config, memory: CrawlMemory) -> content.PagesSeen | None:
+    """The pages seen, for ``pageNoDuplicate``."""
+    if not config.page_no_duplicate:
+        return None
+    return content.PagesSeen(memory.pages, is_larbin=config.page_digest == "larbin")
+
+
+def make_lines(config: Config) -> LineMaker:
+    """The maker of log lines."""
+    return LineMaker("larbin" if config.page_digest == "larbin" else "xxh3-128")
+
+
+def make_reader(
+    start: Start, links: LinkFilter, pages: content.PagesSeen | None = None
+) -> PageReader:
     """The reader of pages."""
+    is_larbin = start.config.page_digest == "larbin"
     return PageReader(
         links,
         accept=accepted_types(start.config),
         max_redirects=start.config.max_redirects,
         max_bytes=start.config.max_decoded_bytes,
         make_base=base_maker(start.config),
+        digest=content.larbin_digest if is_larbin else content.exact_digest,
+        is_new=pages.is_new if pages else None,
     )
 
 
-def make_store(config: Config) -> Store:
-    """The output of ``outputMode``; what is not built yet is warned of by the configuration."""
-    return Files(config.output_dir.absolute()) if config.output_mode in (1, 2) else Nothing()
+def make_store(start: Start) -> Store:
+    """The output of ``outputMode``; what is not built yet is warned of by the configuration.
+
+    Raises:
+        StorageError: it cannot be opened.
+    """
+    config = start.config
+    if config.output_mode not in (1, 2):
+        return Nothing()
+    window = CREDIT_PER_CONNECTION * config.pages_connexions + SPARE_CREDIT
+    stored = StoredPages(start.state / STORED, start.index, window)
+    return Files(config.output_dir.absolute(), stored)

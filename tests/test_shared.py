@@ -53,6 +53,16 @@ def test_foreign_memory_is_refused(memory: CrawlMemory, shards: int, parsers: in
         CrawlMemory.attach(memory.fd, shards, parsers)
 
 
+def test_pages_are_shared_where_they_are_asked_for() -> None:
+    """Behind everything else, as many bytes as were asked for."""
+    made = CrawlMemory.create(SHARDS, PARSERS, page_bytes=4096)
+    made.pages[4095] = 7
+    made.ips.claim(IP, 1, 10)
+    other = CrawlMemory.attach(made.fd, SHARDS, PARSERS)
+    assert (len(other.pages), sum(other.pages), other.pages[4095]) == (4096, 7, 7)
+    os.close(made.fd)
+
+
 def test_tickets_are_neither_made_nor_lost(memory: CrawlMemory) -> None:
     """All or none are taken; what is not used comes back."""
     memory.globals.store(Global.TICKETS, 5)

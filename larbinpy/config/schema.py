@@ -307,9 +307,8 @@ class Config:
     )  # fmt: skip
     page_no_duplicate: bool = flag("pageNoDuplicate", "drop pages whose content was seen")
     page_digest: str = choice(
-        "pageDigest", ("exact", "larbin"), "what makes two pages equal", since="0.1",
-        later={"larbin": REFUSED},
-    )  # fmt: skip
+        "pageDigest", ("exact", "larbin"), "what makes two pages equal", since="0.1"
+    )
 
     # store
     output_mode: int = whole(

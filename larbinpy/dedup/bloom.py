@@ -2,8 +2,8 @@
 
 Bits are set through a shared mapping: they survive the death of the process, not of the machine,
 for nothing orders their way to the disk. So a small file names the boot of the machine under which
-the filters were complete; under another boot they are thrown away and made again from the seen
-files.
+the filters were complete, and up to which segment of the log; under another boot they are thrown
+away and made again from the seen files.
 
 1. The boot file is written only when all that is known was added (``trust``), and removed before
    filters are made anew: filters that were being filled when the process died are not trusted.
@@ -46,6 +46,7 @@ class BloomFiles:
         "_filters",
         "_rate",
         "is_trusted",
+        "trusted_below",
     )
 
     def __init__(self, directory: Path, *, capacity: int, rate: float, boot_id: str) -> None:
@@ -65,6 +66,8 @@ class BloomFiles:
         self._boot_id = boot_id
         self._filters: list[BloomFilter] = []
         self._counts: list[int] = []
+        self.trusted_below = 0
+        """Entries of the log's segments below this one are here, if the filters are trusted."""
         try:
             self.is_trusted = self._open()
             """Whether what an earlier process added is here; else everything must be added."""
@@ -99,19 +102,36 @@ class BloomFiles:
         self._filters[-1].add(entry)
         self._counts[-1] += 1
 
-    def trust(self) -> None:
-        """Declare that everything known was added: the next process of this boot believes it.
+    def trust(self, below: int = 0) -> None:
+        """Declare what was added: the next process of this boot believes it.
+
+        Args:
+            below: all entries of the log's segments below this one are here.
 
         Raises:
             StorageError: the disk refuses.
         """
         temporary = self._directory / f"{_BOOT_FILE}.tmp"
         try:
-            temporary.write_text(self._boot_id)
+            temporary.write_text(f"{self._boot_id}\n{below}\n")
             temporary.replace(self._directory / _BOOT_FILE)
         except OSError as error:
             raise StorageError(f"{temporary}: {error}") from error
         self.is_trusted = True
+        self.trusted_below = below
+
+    def distrust(self) -> None:
+        """Throw everything away: it must be added again.
+
+        Raises:
+            StorageError: the disk refuses.
+        """
+        self.is_trusted = False
+        self.trusted_below = 0
+        try:
+            self._begin()
+        except OSError as error:
+            raise StorageError(f"{self._directory}: Bloom filter: {error}") from error
 
     def close(self) -> None:
         """Unmap the filters; the set must not be used any more."""
@@ -122,8 +142,10 @@ class BloomFiles:
     def _open(self) -> bool:
         """Open what an earlier process of this boot left; False when there is nothing to trust."""
         boot_file = self._directory / _BOOT_FILE
-        if not boot_file.exists() or boot_file.read_text() != self._boot_id:
+        boot_id, _, below = (boot_file.read_text() if boot_file.exists() else "").partition("\n")
+        if boot_id != self._boot_id or not below.strip().isdecimal():
             return False
+        self.trusted_below = int(below)
         while (path := self._path(len(self._filters))).exists():
             try:
                 self._filters.append(BloomFilter.open(os.fspath(path)))

@@ -9,7 +9,9 @@
 
 from __future__ import annotations
 
+import logging
 import struct
+import time
 from typing import TYPE_CHECKING, Final, Protocol
 
 from larbinpy._native.larbinhash import BitTable, url_codes
@@ -17,9 +19,35 @@ from larbinpy._native.linkfilter import with_forced
 from larbinpy._native.seenset import SeenSet
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from larbinpy.dedup.bitsfile import BitsFile
     from larbinpy.dedup.bloom import BloomFiles
 
+log = logging.getLogger(__name__)
+
+NEEDS_NONE: Final = 1 << 32
+"""Above the number of every segment of a log."""
+SAVE_S: Final = 60.0
 _FINGERPRINT: Final = struct.Struct("8s")
+
+
+class KnownUrls(Protocol):
+    """The URLs that a log has accepted, as they are found when it is opened."""
+
+    @property
+    def oldest_segment(self) -> int:
+        """Number of the first segment that is left; the first of all has 1."""
+
+    @property
+    def is_damaged(self) -> bool:
+        """Whether accepted URLs may be missing, which must count as new again."""
+
+    def fingerprints(self, since: int = 0) -> Iterator[bytes]:
+        """Fingerprints (u64 each) of URLs in segments from ``since`` on, deleted ones too."""
+
+    def links(self, since: int = 0) -> Iterator[bytes]:
+        """``link_entry`` records of URLs in segments from ``since`` on that are not deleted."""
 
 
 class SeenUrls(Protocol):
@@ -50,8 +78,26 @@ class SeenUrls(Protocol):
     def add_written(self, fingerprints: bytes) -> None:
         """Note that the records of these new links were taken by ``write()``."""
 
-    def load(self, fingerprints: bytes) -> None:
-        """Add fingerprints from seen files or log records; some may be known already."""
+    def restore(self, known: KnownUrls) -> None:
+        """Take over what was seen before this start; call it before any link is added.
+
+        Raises:
+            StorageError: the disk refused.
+        """
+
+    def save(self, segment: int) -> None:
+        """Note what a restart needs and the log's seen files do not tell; call it every second.
+
+        Args:
+            segment: number of the log's newest segment; all links so far were added and written.
+
+        Raises:
+            StorageError: the disk refused; the next call tries again.
+        """
+
+    @property
+    def needs_from(self) -> int:
+        """Segments of the log from this one on must not be deleted: ``restore`` would need them."""
 
 
 class ExactSeen:
@@ -79,9 +125,18 @@ class ExactSeen:
     def add_written(self, fingerprints: bytes) -> None:
         """Do nothing: this set dies with the process, as an unwritten record does."""
 
-    def load(self, fingerprints: bytes) -> None:
-        """See ``SeenUrls``."""
-        self._set.add_many(fingerprints)
+    def restore(self, known: KnownUrls) -> None:
+        """Add all fingerprints."""
+        for fingerprints in known.fingerprints():
+            self._set.add_many(fingerprints)
+
+    def save(self, segment: int) -> None:
+        """Do nothing: seen files tell all."""
+
+    @property
+    def needs_from(self) -> int:
+        """None."""
+        return NEEDS_NONE
 
 
 class BloomSeen:
@@ -94,7 +149,7 @@ class BloomSeen:
     __slots__ = ("_files", "_pending")
 
     def __init__(self, files: BloomFiles) -> None:
-        """Use these filters; when they are not trusted, ``load`` everything, then trust them."""
+        """Use these filters; ``restore`` completes them."""
         self._files = files
         self._pending: set[bytes] = set()
 
@@ -121,11 +176,33 @@ class BloomSeen:
 
     def add_written(self, fingerprints: bytes) -> None:
         """Set the bits of these new links, whose records were taken by ``write()``."""
-        self.load(fingerprints)
+        self._load(fingerprints)
         self._pending.difference_update(_each(fingerprints))
 
-    def load(self, fingerprints: bytes) -> None:
-        """See ``SeenUrls``."""
+    def restore(self, known: KnownUrls) -> None:
+        """Add all fingerprints that trusted filters may lack, or all when they are not trusted.
+
+        Filters know nothing of what the log has lost, so damage makes them begin anew.
+        """
+        if known.is_damaged and self._files.is_trusted:
+            self._files.distrust()
+        below = self._files.trusted_below
+        for fingerprints in known.fingerprints(below):
+            self._load(fingerprints)
+        if not self._files.is_trusted:
+            self._files.trust(below)
+
+    def save(self, segment: int) -> None:
+        """Note from where on the next start must add fingerprints."""
+        if segment != self._files.trusted_below:
+            self._files.trust(segment)
+
+    @property
+    def needs_from(self) -> int:
+        """None: seen files tell what ``save`` does not."""
+        return NEEDS_NONE
+
+    def _load(self, fingerprints: bytes) -> None:
         for fingerprint in _each(fingerprints):
             self._files.add(fingerprint)
 
@@ -133,15 +210,19 @@ class BloomSeen:
 class BitsSeen:
     """larbin's bit-hashtable with larbin's hash code, for comparing with larbin.
 
-    The table is one of URLs, not of fingerprints: it is saved and restored whole, and links of
-    log records that are younger than the saved table go through ``add_links`` again.
+    The table is one of URLs, not of fingerprints, so seen files cannot restore it: it is saved
+    whole, every minute and as soon as a segment is full, and a segment is deleted only after that.
+    At a start the URLs of the newest segments are added to it again.
     """
 
-    __slots__ = ("_table",)
+    __slots__ = ("_clock", "_file", "_saved_s", "_table")
 
-    def __init__(self) -> None:
-        """Make an empty table of larbin's size."""
+    def __init__(self, file: BitsFile, *, clock: Callable[[], float] = time.monotonic) -> None:
+        """Make an empty table of larbin's size, to be kept in this file."""
         self._table = BitTable()
+        self._file = file
+        self._clock = clock
+        self._saved_s = clock()
 
     @property
     def nbytes(self) -> int:
@@ -159,20 +240,29 @@ class BitsSeen:
     def add_written(self, fingerprints: bytes) -> None:
         """Do nothing: the table dies with the process, as an unwritten record does."""
 
-    def load(self, fingerprints: bytes) -> None:
-        """Do nothing: no code can be made from a fingerprint; see ``restore``."""
+    def restore(self, known: KnownUrls) -> None:
+        """Load the saved table, then add the URLs that came after it."""
+        raw = self._file.load()
+        if raw:
+            self._table.load(raw)
+        elif known.oldest_segment > 1:
+            log.warning("%s: missing or damaged; old URLs may be fetched again", self._file.path)
+        for links in known.links(self._file.segment):
+            self._table.add_many(url_codes(links))
 
-    def to_bytes(self) -> bytes:
-        """Return the raw table, which a real larbin reads as its ``hashtable.bin``."""
-        return self._table.to_bytes()
+    def save(self, segment: int) -> None:
+        """Begin to save the table, when it is time to and the last time is over."""
+        self._file.settle()
+        if self._file.is_busy:
+            return
+        if segment > self._file.segment or self._clock() - self._saved_s >= SAVE_S:
+            self._saved_s = self._clock()
+            self._file.save(self._table.to_bytes(), segment)
 
-    def restore(self, raw: bytes) -> None:
-        """Replace the table by a raw one.
-
-        Raises:
-            ValueError: it has not larbin's size; the table is unchanged.
-        """
-        self._table.load(raw)
+    @property
+    def needs_from(self) -> int:
+        """The segment that was the newest when the table was saved."""
+        return self._file.segment
 
 
 def _each(fingerprints: bytes) -> list[bytes]:

@@ -98,8 +98,10 @@ class Addresses:
             if host_id >= len(self._ipv4):
                 self._ipv4.extend([0] * (host_id + 1024 - len(self._ipv4)))
             self._ipv4[host_id] = int.from_bytes(ip, "big")
-        else:
-            self._ipv6[host_id] = ip
+            return
+        self._ipv6[host_id] = ip
+        if host_id < len(self._ipv4):
+            self._ipv4[host_id] = 0
 
     def _take(self, host_id: int, answer: Answer, now_ns: int) -> None:
         allowed = [ip for ip in answer.ips if self._is_allowed(ip)]

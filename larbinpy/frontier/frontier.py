@@ -64,8 +64,7 @@ class Frontier:
 
     def restore(self, found: Recovered) -> None:
         """Take over what a recovered log holds."""
-        for known in found.fingerprints():
-            self._seen.load(known)
+        self._seen.restore(found)
         for batch in found.batches():
             self._table.put(*batch)
 
@@ -151,12 +150,19 @@ class Frontier:
         self._fifo.done(b"".join(entries[start:]), positions[start:])
 
     def tidy(self) -> None:
-        """Note the measured counters, and delete segments that are done; call it every second."""
+        """Note what only memory knows, and delete segments that are done; call it every second.
+
+        Raises:
+            StorageError: the disk refused; nothing is lost, call it again.
+        """
         self._fifo.counts()
-        self._fifo.collect()
+        self.commit()
+        self._seen.save(self._fifo.segment)
+        self._fifo.collect(below=self._seen.needs_from)
 
     def close(self) -> None:
-        """Write what is buffered and give the log free."""
+        """Write what is buffered, with the measured counters, and give the log free."""
+        self._fifo.counts()
         self._fifo.close()
 
     def _job(self, url: LoggedUrl, host_id: int, position: int) -> FetchJob:

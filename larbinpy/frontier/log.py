@@ -49,6 +49,8 @@ LOCK_WAIT_S: Final = 5.0
 MAX_PAYLOAD: Final = 65_536
 RECORD_BYTES: Final = 65_560
 """The largest record, padding included."""
+MAX_SEGMENT: Final = 1 << 32
+"""Above the number of every segment."""
 SPARSE_BYTES: Final = 2048
 """Records that lie nearer to each other than this are read by one call."""
 
@@ -89,7 +91,8 @@ class PersistentFifo:
 
     def __init__(
         self, disk: rim.Disk, found: Recovered, recovery: Recovery, *, segment_bytes: int,
-        is_synced: bool, lock: int, host_state: Callable[[bytes], HostState | None] | None,
+        is_synced: bool, keeps_pages: bool, lock: int,
+        host_state: Callable[[bytes], HostState | None] | None,
     ) -> None:  # fmt: skip
         self.counters = found.counters
         self.epoch = found.epoch
@@ -100,7 +103,7 @@ class PersistentFifo:
         self._is_synced = is_synced
         self._lock = lock
         self._host_state = host_state
-        self._shelf = Shelf(disk, found, is_synced=is_synced)
+        self._shelf = Shelf(disk, found, is_synced=is_synced, keeps_pages=keeps_pages)
         self._writer = self._begin(recovery.next_number, recovery.next_lsn)
 
     @classmethod
@@ -111,6 +114,7 @@ class PersistentFifo:
         uuid: bytes,
         segment_bytes: int,
         durability: str = "process",
+        keeps_pages: bool = False,
         host_state: Callable[[bytes], HostState | None] | None = None,
         lock_wait_s: float = LOCK_WAIT_S,
         disk: rim.Disk | None = None,
@@ -122,6 +126,7 @@ class PersistentFifo:
             uuid: 16 bytes of the crawl.
             segment_bytes: a segment that has reached this size is sealed; at most 2 GiB.
             durability: ``process``, ``power`` or ``off``; ``off`` never waits for the medium.
+            keeps_pages: digests of pages outlive their segments.
             host_state: what is to be kept of a host when the segment of its HOST is deleted.
 
         Raises:
@@ -133,7 +138,7 @@ class PersistentFifo:
             directory.mkdir(parents=True, exist_ok=True)
         lock = rim.lock(directory / "LOCK", wait_s=lock_wait_s)
         try:
-            recovery = Recovery(disk, directory, uuid, is_synced=is_synced)
+            recovery = Recovery(disk, directory, uuid, is_synced=is_synced, keeps_pages=keeps_pages)
             found = recovery.run()
             fifo = cls(
                 disk,
@@ -141,6 +146,7 @@ class PersistentFifo:
                 recovery,
                 segment_bytes=segment_bytes,
                 is_synced=is_synced,
+                keeps_pages=keeps_pages,
                 lock=lock,
                 host_state=host_state,
             )
@@ -359,10 +365,16 @@ class PersistentFifo:
 
     # --- the end of segments and of the log -------------------------------------------------
 
-    def collect(self, *, wait: bool = False) -> int:
+    @property
+    def segment(self) -> int:
+        """Number of the segment that is being written."""
+        return self._writer.number
+
+    def collect(self, *, below: int = MAX_SEGMENT, wait: bool = False) -> int:
         """Delete the oldest segments as far as all their URLs are done; returns their number.
 
         Args:
+            below: segments from this one on stay.
             wait: also wait for seen files that are being made.
 
         Raises:
@@ -370,7 +382,7 @@ class PersistentFifo:
         """
         self._shelf.settle(wait=wait)
         deleted = 0
-        while (state := self._shelf.deletable()) is not None:
+        while (state := self._shelf.deletable()) is not None and state.number < below:
             if state.hosts:
                 self._keep_hosts(state)
             self.flush()  # the DONEs that allow it are written before the segment goes

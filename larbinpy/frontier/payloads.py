@@ -18,6 +18,7 @@ _RETRY: Final = Struct("<QB7xQ")
 _HOST: Final = Struct("<QBBBx")
 _SEAL: Final = Struct("<QQII")
 _LSN: Final = Struct("<Q")
+_LINK: Final = Struct("<QHHHHBBBBBBHff")
 
 ENQ_ATTEMPTS: Final = 19
 """Offset of ``attempts`` in an ENQ payload."""
@@ -132,3 +133,13 @@ LoggedUrl = tuple[
 ]
 """A URL as ``Codec.decode_urls`` reads it back: id_lsn, fingerprint, url, via, tag, host, port,
 https, depth, left, level, kind, hops, attempts, flags, score, relevance."""
+
+
+def link_entry(url: LoggedUrl) -> bytes:
+    """The ``link_entry`` of ``docs/protocol.md`` 4.2 that a logged URL came from."""
+    _, fingerprint, text, _, _, host, port, _, depth, left, level, kind, hops, _, flags, *scores = (
+        url
+    )
+    start = text.index(host, len(b"http:/"))
+    sizes = (len(text), depth, left, port, start, len(host), level, kind, hops, flags, 0)
+    return _LINK.pack(fingerprint, *sizes, *scores) + text

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+from array import array
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from larbinpy._native.logcodec import positions, window
+from larbinpy._native.logcodec import Codec, positions, window
 from larbinpy.errors import StorageError
 from larbinpy.frontier import seenfile
 from larbinpy.frontier.disk import storage_errors
-from larbinpy.frontier.segment import OFFSET_MASK, SEGMENT_SHIFT
+from larbinpy.frontier.payloads import RecordType, link_entry
+from larbinpy.frontier.segment import OFFSET_MASK, SEGMENT_SHIFT, good_runs
 from larbinpy.stats import Counters
 
 if TYPE_CHECKING:
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 
 WINDOW_BYTES: Final = 1 << 20
 """Read at a time when the waiting records are handed out; more than any record."""
+BATCH_URLS: Final = 4096
+"""Decoded at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +127,54 @@ class Recovered:
             raise StorageError(f"{self.directory}: a segment became shorter while it was read")
         return Batch(data, offsets, positions(offsets, places[start]))
 
-    def fingerprints(self) -> Iterator[bytes]:
-        """Fingerprints (u64 each) of all URLs ever accepted, a seen file at a time."""
+    @property
+    def oldest_segment(self) -> int:
+        """Number of the first segment that is still there; 0 for a new log."""
+        return self.segments[0].number if self.segments else 0
+
+    @property
+    def is_damaged(self) -> bool:
+        """Whether URLs may be missing that were accepted once."""
+        return bool(self.damage)
+
+    def fingerprints(self, since: int = 0) -> Iterator[bytes]:
+        """Fingerprints (u64 each) of all URLs ever accepted, a seen file at a time.
+
+        Args:
+            since: the first segment that is asked for.
+        """
         for number in seenfile.numbers(self.directory):
-            yield seenfile.read(self.directory, self.uuid, number).fingerprints
+            if number >= since:
+                yield seenfile.read(self.directory, self.uuid, number).entries
+
+    def digests(self) -> Iterator[bytes]:
+        """Digests (16 bytes each) of all pages that are done, a seen file at a time.
+
+        Only of a log that was opened to keep them.
+        """
+        for number in seenfile.numbers(self.directory, seenfile.PAGES):
+            yield seenfile.read(self.directory, self.uuid, number, seenfile.PAGES).entries
+
+    def links(self, since: int = 0) -> Iterator[bytes]:
+        """``link_entry`` records of all URLs, done ones too, in the segments that are left.
+
+        Raises:
+            StorageError: a segment cannot be read.
+
+        Cost: about 4 us a URL.
+        """
+        for state in self.segments:
+            if state.number < since:
+                continue
+            with storage_errors(state.path):
+                data = state.path.read_bytes()
+            codec = Codec(self.uuid, state.number)
+            for run in good_runs(codec, data):
+                places = memoryview(run.offsets).cast("I")
+                enqueued = array(
+                    "I",
+                    (p for k, p in zip(run.types, places, strict=True) if k == RecordType.ENQ),
+                )
+                for start in range(0, len(enqueued), BATCH_URLS):
+                    offsets = enqueued[start : start + BATCH_URLS].tobytes()
+                    yield b"".join(map(link_entry, codec.decode_urls(data, offsets)))

@@ -16,7 +16,7 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from larbinpy._native.livetable import LiveTable
-from larbinpy._native.logcodec import SCAN_END, SCAN_SEALED, Codec
+from larbinpy._native.logcodec import SCAN_END, SCAN_SEALED, Codec, digests
 from larbinpy.frontier import quarantine, seenfile
 from larbinpy.frontier.disk import storage_errors, write_at
 from larbinpy.frontier.payloads import (
@@ -47,7 +47,9 @@ class Recovery:
     Cost: reads the whole log, one segment in memory at a time; see ``tests/bench``.
     """
 
-    def __init__(self, disk: Disk, directory: Path, uuid: bytes, *, is_synced: bool) -> None:
+    def __init__(
+        self, disk: Disk, directory: Path, uuid: bytes, *, is_synced: bool, keeps_pages: bool
+    ) -> None:
         self.next_lsn = 0
         self.next_number = 1
         self._disk = disk
@@ -61,6 +63,7 @@ class Recovery:
         self._skipped = Counters()
         self._base: Counters | None = None
         self._measured = Counters()
+        self._kinds = (seenfile.URLS, seenfile.PAGES) if keeps_pages else (seenfile.URLS,)
 
     def run(self) -> Recovered:
         """Read and mend the log.
@@ -87,7 +90,7 @@ class Recovery:
         names = [(parse_name(path.name), path) for path in self._directory.glob(LOG_GLOB)]
         segments: dict[int, SegmentState] = {}
         epochs = [doubt.known_since for doubt in self._doubts]
-        highest = seenfile.numbers(self._directory)
+        highest = [n for kind in self._kinds for n in seenfile.numbers(self._directory, kind)]
         for name, path in sorted((name, path) for name, path in names if name is not None):
             epochs.append(name[0])
             highest.append(name[1])
@@ -135,7 +138,7 @@ class Recovery:
             return
         if segment.first_lsn == 0:
             self._damage(segment, 0, HEADER_BYTES, "header")
-        prints, end = self._read_runs(segment, data, codec)
+        kept, end = self._read_runs(segment, data, codec)
         self._found.segments.append(segment)
         if is_last and end < len(data):
             self._found.torn_bytes += len(data) - end
@@ -144,7 +147,9 @@ class Recovery:
             self._gap(segment, data, end, len(data), "tail")
         if is_last and not segment.is_sealed:
             self._seal(segment, codec, end)
-        self._check_seen(segment, prints)
+        for kind in self._kinds:
+            self._check_seen(segment, kind, b"".join(kept[kind]))
+        segment.has_seen = True
 
     def _drop_empty(self, segment: SegmentState, data: bytes) -> None:
         """Put away a segment without any record: what a kill leaves of one just begun, or worse."""
@@ -155,9 +160,11 @@ class Recovery:
         else:
             self._refuse(segment.path, "unreadable")
 
-    def _read_runs(self, segment: SegmentState, data: bytes, codec: Codec) -> tuple[bytes, int]:
-        """Take all good records; returns the fingerprints and where the last one ends."""
-        prints = []
+    def _read_runs(
+        self, segment: SegmentState, data: bytes, codec: Codec
+    ) -> tuple[dict[seenfile.Kind, list[bytes]], int]:
+        """Take all good records; returns what seen files keep, and where the last one ends."""
+        kept: dict[seenfile.Kind, list[bytes]] = {kind: [] for kind in self._kinds}
         at = HEADER_BYTES
         expected = self.next_lsn or segment.first_lsn
         while True:
@@ -165,7 +172,7 @@ class Recovery:
             if len(result):
                 if self.next_lsn:
                     self._found.lost_records += result.first_lsn - self.next_lsn
-                prints.append(self._take(segment, data, codec, result))
+                self._take(segment, data, codec, result, kept)
                 self.next_lsn = result.next_lsn
             at = result.stop
             if result.reason in (SCAN_END, SCAN_SEALED):
@@ -176,7 +183,7 @@ class Recovery:
                 break
             self._gap(segment, data, at, found, "range" if found > at else "gap")
             at, expected = found, 0
-        return b"".join(prints), at
+        return kept, at
 
     def _gap(self, segment: SegmentState, data: bytes, start: int, end: int, kind: str) -> None:
         """Keep a bad range and doubt the DONEs behind it, unless an earlier start did."""
@@ -192,8 +199,15 @@ class Recovery:
     def _damage(self, segment: SegmentState, offset: int, length: int, kind: str) -> None:
         self._found.damage.append(Damage(segment.path.name, offset, length, kind))
 
-    def _take(self, segment: SegmentState, data: bytes, codec: Codec, run: ScanResult) -> bytes:
-        """Apply the records of a run; returns the fingerprints of its ENQs."""
+    def _take(
+        self,
+        segment: SegmentState,
+        data: bytes,
+        codec: Codec,
+        run: ScanResult,
+        kept: dict[seenfile.Kind, list[bytes]],
+    ) -> None:
+        """Apply the records of a run, and add to what is kept of it."""
         limit = quarantine.dones_before(self._doubts, segment=segment.number, epoch=segment.epoch)
         self._counts_at_head(data, codec, run)
         prints, counted, ignored, others = self._table.add(
@@ -204,7 +218,9 @@ class Recovery:
         self._skipped.add_done(ignored)
         for offset in memoryview(others).cast("I"):
             self._apply(segment, *codec.record(data, offset))
-        return prints
+        kept[seenfile.URLS].append(prints)
+        if seenfile.PAGES in kept:
+            kept[seenfile.PAGES].append(digests(data, run.types, run.offsets, limit))
 
     def _counts_at_head(self, data: bytes, codec: Codec, run: ScanResult) -> None:
         """Find what was counted before the oldest segment, from the first COUNTS there is."""
@@ -249,42 +265,44 @@ class Recovery:
         self.next_lsn += 1
         segment.is_sealed = True
 
-    def _check_seen(self, segment: SegmentState, prints: bytes) -> None:
-        """Make the seen file of a segment if it does not hold exactly these fingerprints."""
-        seen = seenfile.read(self._directory, self._uuid, segment.number)
+    def _check_seen(self, segment: SegmentState, kind: seenfile.Kind, entries: bytes) -> None:
+        """Make a seen file of a segment if it does not hold exactly these entries."""
+        seen = seenfile.read(self._directory, self._uuid, segment.number, kind)
         if seen.bad_blocks:
-            self._seen_damage(segment.number)
-        if seen.fingerprints != prints:
+            self._seen_damage(segment.number, kind)
+        if seen.entries != entries:
             seenfile.write(
                 self._disk,
                 self._directory,
                 self._uuid,
                 segment.number,
-                prints,
+                entries,
                 is_synced=self._is_synced,
+                kind=kind,
             )
-        segment.has_seen = True
 
     def _check_seen_of_missing(self) -> None:
         """Report faults of the seen files whose segments are gone.
 
         Segments are deleted oldest first. One that is gone behind the oldest was lost, with URLs
-        that nobody would find again if they counted as seen: its seen file is put away.
+        that nobody would find again if they counted as seen: its seen files are put away.
         """
         there = {segment.number for segment in self._found.segments}
         oldest = min(there, default=self.next_number)
-        for number in seenfile.numbers(self._directory):
-            if number in there:
-                continue
-            if number > oldest:
-                self._refuse(self._directory / seenfile.name_of(number), "segment missing")
-                continue
-            seen = seenfile.read(self._directory, self._uuid, number)
-            if seen.bad_blocks or not seen.is_valid:
-                self._seen_damage(number)
+        for kind in self._kinds:
+            for number in seenfile.numbers(self._directory, kind):
+                if number in there:
+                    continue
+                if number > oldest:
+                    path = self._directory / seenfile.name_of(number, kind)
+                    self._refuse(path, "segment missing")
+                    continue
+                seen = seenfile.read(self._directory, self._uuid, number, kind)
+                if seen.bad_blocks or not seen.is_valid:
+                    self._seen_damage(number, kind)
 
-    def _seen_damage(self, number: int) -> None:
-        path = self._directory / seenfile.name_of(number)
+    def _seen_damage(self, number: int, kind: seenfile.Kind) -> None:
+        path = self._directory / seenfile.name_of(number, kind)
         size = path.stat().st_size
         self._found.damage.append(Damage(path.name, 0, size, "seen file"))
 

@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import TYPE_CHECKING, Final
 
-from larbinpy._native.logcodec import Codec, crc32c
+from larbinpy._native.logcodec import SCAN_END, SCAN_SEALED, Codec, crc32c
 from larbinpy.frontier.disk import storage_errors, write_at
 from larbinpy.frontier.payloads import RecordType, pack_seal, unpack_host
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
+    from larbinpy._native.logcodec import ScanResult
     from larbinpy.frontier.disk import Disk
 
 MAGIC: Final = b"\x8aLBPY\r\n\x1a"
@@ -66,6 +68,18 @@ def parse_name(name: str) -> tuple[int, int] | None:
     """Epoch and number in a segment's name, None for another file."""
     match = _NAME.fullmatch(name)
     return (int(match[1], 16), int(match[2], 16)) if match else None
+
+
+def good_runs(codec: Codec, data: bytes) -> Iterator[ScanResult]:
+    """The whole records of a segment, passing over what is damaged."""
+    at = HEADER_BYTES
+    while at >= 0:
+        run = codec.scan(data, at, 0)
+        if len(run):
+            yield run
+        if run.reason in (SCAN_END, SCAN_SEALED):
+            return
+        at = codec.resync(data, run.stop, run.next_lsn)
 
 
 def hosts_in(path: Path, uuid: bytes, number: int) -> list[bytes]:

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Final
 
 from larbinpy._native.livetable import LiveTable
-from larbinpy._native.logcodec import SCAN_SEALED, Codec
+from larbinpy._native.logcodec import SCAN_SEALED, Codec, digests
 from larbinpy.errors import FormatError, StorageError
 from larbinpy.frontier import seenfile
 from larbinpy.frontier.disk import storage_errors
@@ -30,15 +30,16 @@ class Shelf:
     Seen files are made in a helper thread from the sealed segment itself, the way recovery does.
     """
 
-    __slots__ = ("_descriptors", "_directory", "_disk", "_is_synced", "_jobs", "_pool", "_uuid",
-                 "segments")  # fmt: skip
+    __slots__ = ("_descriptors", "_directory", "_disk", "_is_synced", "_jobs", "_keeps_pages",
+                 "_pool", "_uuid", "segments")  # fmt: skip
 
-    def __init__(self, disk: Disk, found: Recovered, *, is_synced: bool) -> None:
+    def __init__(self, disk: Disk, found: Recovered, *, is_synced: bool, keeps_pages: bool) -> None:
         self.segments: dict[int, SegmentState] = {state.number: state for state in found.segments}
         self._directory = found.directory
         self._uuid = found.uuid
         self._disk = disk
         self._is_synced = is_synced
+        self._keeps_pages = keeps_pages
         self._descriptors: OrderedDict[int, int] = OrderedDict()
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="seen-file")
         self._jobs: dict[int, Future[None]] = {}
@@ -96,9 +97,16 @@ class Shelf:
         prints, _, _, _ = LiveTable().add(
             state.number, data, run.types, run.offsets, run.first_lsn, 0
         )
+        self._write(state.number, prints, seenfile.URLS)
+        if self._keeps_pages:
+            pages = digests(data, run.types, run.offsets, len(data))
+            self._write(state.number, pages, seenfile.PAGES)
+
+    def _write(self, number: int, entries: bytes, kind: seenfile.Kind) -> None:
         seenfile.write(
-            self._disk, self._directory, self._uuid, state.number, prints, is_synced=self._is_synced
-        )
+            self._disk, self._directory, self._uuid, number, entries,
+            is_synced=self._is_synced, kind=kind,
+        )  # fmt: skip
 
     def settle(self, *, wait: bool) -> None:
         """See to the seen files that were being made; a failed one is begun again.

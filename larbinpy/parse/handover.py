@@ -12,6 +12,7 @@ import tempfile
 from typing import TYPE_CHECKING, Final
 
 from larbinpy.entries import ATTEMPT_OFFSET, OUTCOME_OFFSET, encode_result
+from larbinpy.errors import StorageError
 from larbinpy.frames import MAX_PAYLOAD, FrameType
 from larbinpy.records import ID_WITHOUT_ENQ, Outcome
 
@@ -97,7 +98,11 @@ class Handover:
                 self._unsent.append(page_id)
 
     def give(self, result: FetchResult) -> None:
-        """Take a result and send it with the next ``flush``."""
+        """Take a result and send it with the next ``flush``.
+
+        Raises:
+            StorageError: a large body could not be put aside; the result was not taken.
+        """
         page_id = result.job.id
         size = len(result.body) + len(result.headers) + _OVERHEAD_BYTES
         fd = -1
@@ -188,9 +193,16 @@ def _patch(entry: bytes, offset: int, value: int) -> bytes:
 
 
 def _spool(body: bytes, directory: Path) -> int:
-    """Write a body to an unnamed file; returns its descriptor."""
-    with tempfile.TemporaryFile(dir=directory, buffering=0) as file:
-        view = memoryview(body)
-        while view:
-            view = view[file.write(view) :]
-        return os.dup(file.fileno())
+    """Write a body to an unnamed file; returns its descriptor.
+
+    Raises:
+        StorageError: the disk refused.
+    """
+    try:
+        with tempfile.TemporaryFile(dir=directory, buffering=0) as file:
+            view = memoryview(body)
+            while view:
+                view = view[file.write(view) :]
+            return os.dup(file.fileno())
+    except OSError as error:
+        raise StorageError(f"{directory}: {error.strerror}") from error

@@ -54,10 +54,20 @@ class PageReader:
         max_redirects: redirections in a row that are followed.
         max_bytes: the largest body once its content encoding is removed.
         make_base: what links are resolved against, by the URL mode.
-        is_new: asked with a page's digest; false = a page with the same body was seen before.
+        digest: of a decoded body, 16 bytes.
+        is_new: asked with a page's digest and id; false = another page with the same digest was
+            seen before.
     """
 
-    __slots__ = ("_accept", "_is_new", "_links", "_make_base", "_max_bytes", "_max_redirects")
+    __slots__ = (
+        "_accept",
+        "_digest",
+        "_is_new",
+        "_links",
+        "_make_base",
+        "_max_bytes",
+        "_max_redirects",
+    )
 
     def __init__(
         self,
@@ -67,13 +77,15 @@ class PageReader:
         max_redirects: int,
         max_bytes: int = MAX_DECODED_BYTES,
         make_base: Callable[[bytes], Base | LarbinBase] = Base,
-        is_new: Callable[[bytes], bool] | None = None,
+        digest: Callable[[bytes], bytes] = xxhash.xxh3_128_digest,
+        is_new: Callable[[bytes, int], bool] | None = None,
     ) -> None:
         self._links = links
         self._accept = accept
         self._max_redirects = max_redirects
         self._max_bytes = max_bytes
         self._make_base = make_base
+        self._digest = digest
         self._is_new = is_new
 
     def read(self, page: Page) -> Reading:
@@ -98,11 +110,15 @@ class PageReader:
         parsed.outcome = self._outcome(page, reading, decoded)
         if parsed.outcome not in (Outcome.SUCCESS, Outcome.TRUNCATED):
             return
-        parsed.digest = xxhash.xxh3_128_digest(decoded.body)
-        if self._is_new and not page.attempt and not self._is_new(parsed.digest):
+        parsed.digest = self._digest(decoded.body)
+        if self._is_duplicate(page, parsed.digest):
             parsed.outcome = Outcome.DUPLICATE
         elif reading.mime in HTML_TYPES or not reading.mime:
             self._find_links(page, reading, content_type)
+
+    def _is_duplicate(self, page: Page, digest: bytes) -> bool:
+        """Whether another page has this digest; one that was sent before may be its own copy."""
+        return bool(self._is_new and not self._is_new(digest, page.id) and not page.attempt)
 
     def _outcome(self, page: Page, reading: Reading, decoded: decode.Decoded) -> Outcome:
         if decoded.is_too_big:

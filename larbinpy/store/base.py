@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from larbinpy.records import Page
 
 
@@ -12,7 +14,7 @@ class Store(Protocol):
     """Where pages go."""
 
     def put(self, page: Page, body: bytes, mime: bytes) -> None:
-        """Store a page.
+        """Store a page, in place of an earlier copy if it was stored before.
 
         Args:
             body: decoded, as the server meant it.
@@ -21,6 +23,14 @@ class Store(Protocol):
         Raises:
             StorageError: the disk refused; the page is not stored.
         """
+        ...
+
+    def answered(self, page_ids: Iterable[int]) -> None:
+        """Their shards were told that these pages are finished, stored or not."""
+        ...
+
+    def left(self, shard: int) -> None:
+        """A shard has died: its pages may come again."""
         ...
 
     def close(self) -> None:
@@ -34,6 +44,12 @@ class Nothing:
     __slots__ = ()
 
     def put(self, page: Page, body: bytes, mime: bytes) -> None:
+        """See ``Store``."""
+
+    def answered(self, page_ids: Iterable[int]) -> None:
+        """See ``Store``."""
+
+    def left(self, shard: int) -> None:
         """See ``Store``."""
 
     def close(self) -> None:

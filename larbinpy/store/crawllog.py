@@ -35,9 +35,11 @@ _PLAIN: Final = bytes(range(0x20, 0x7F)).translate(None, b'"\\')
 class LineMaker:
     """Formats log lines; keeps the last second it has spelt out, for most lines share it."""
 
-    __slots__ = ("_second", "_second_text")
+    __slots__ = ("_digest", "_second", "_second_text")
 
-    def __init__(self) -> None:
+    def __init__(self, digest: str = "xxh3-128") -> None:
+        """``digest``: name of the algorithm of all digests."""
+        self._digest = digest
         self._second = -1
         self._second_text = ""
 
@@ -50,7 +52,7 @@ class LineMaker:
         if second != self._second:
             self._second = second
             self._second_text = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
-        digest = f'"xxh3-128:{parsed.digest.hex()}"' if any(parsed.digest) else "null"
+        digest = f'"{self._digest}:{parsed.digest.hex()}"' if any(parsed.digest) else "null"
         return (
             _LINE
             % (

@@ -3,10 +3,10 @@
 Run: python -m tests.bench.micro_logcodec [URLS]
 
 Workloads: batches of 1,000 links of about 60 bytes, 30 to a page with its via;
-encode (LINKS to records), scan (crc and lsn), decode (records to tuples), each against
-tests/reference; crc32c at 16 B to 1 MiB with and without SSE4.2; put and get of PersistentFifo in
-batches of 1,000 with write(), durability process; opening a log of N URLs (argument, default
-1,000,000), half of them done, and handing out what waits.
+encode (LINKS to records), scan (crc and lsn), decode (records to tuples), page digests
+out of DONE records, each against tests/reference; crc32c at 16 B to 1 MiB with and without
+SSE4.2; put and get of PersistentFifo in batches of 1,000 with write(), durability process; opening
+a log of N URLs (argument, default 1,000,000), half of them done, and handing out what waits.
 Kernel and reference alternate six times; the median ratio is printed.
 """
 
@@ -16,6 +16,7 @@ import statistics
 import sys
 import tempfile
 import time
+from array import array
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -90,6 +91,20 @@ def codec_rates() -> None:
     print(f"bytes a record: {len(data) / BATCH:.0f}")
 
 
+def digest_rates() -> None:
+    """Digests of pages out of DONE records of 100 entries."""
+    entry = reference.DONE.pack(1, 0, 0, 200, 7600, 30, 20, b"d" * 16)
+    record = logcodec.Codec(UUID, 1).encode(reference.DONE_TYPE, entry * 100, 1)
+    records = BATCH // 100
+    offsets = array("I", range(0, records * len(record), len(record))).tobytes()
+    compare(
+        "digests (entries)",
+        lambda: logcodec.digests(record * records, b"\2" * records, offsets, 1 << 32),
+        lambda: reference.digests(record, b"\2", offsets[:4], 1 << 32),
+        BATCH,
+    )
+
+
 def crc_rates() -> None:
     """crc32c at several sizes."""
     for size in (16, 128, 1024, 1 << 20):
@@ -150,6 +165,7 @@ def finish(fifo: PersistentFifo, places: list[int]) -> None:
 def main() -> None:
     """All workloads."""
     codec_rates()
+    digest_rates()
     crc_rates()
     with tempfile.TemporaryDirectory() as directory:
         fifo_rates(Path(directory), int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import logging
 import struct
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import pytest
 
+from larbinpy.dedup.bitsfile import BitsFile
 from larbinpy.dedup.bloom import BloomFiles
 from larbinpy.dedup.seen import BitsSeen, BloomSeen, ExactSeen, SeenUrls
 from larbinpy.errors import StorageError
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
 FORCE = 8
 BOOT = "0f1e2d3c"
+UUID = bytes(range(16))
 
 
 def entries(*names: int, flags: int = 0) -> tuple[bytes, bytes]:
@@ -30,6 +33,28 @@ def entries(*names: int, flags: int = 0) -> tuple[bytes, bytes]:
     ]
     fingerprints = struct.pack(f"<{len(names)}Q", *map(mix64, names))
     return b"".join(link.pack() for link in links), fingerprints
+
+
+@dataclass
+class Log:
+    """Stands in for a recovered log: URLs by the segment that they lie in."""
+
+    segments: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    oldest_segment: int = 1
+    is_damaged: bool = False
+    asked: list[int] = field(default_factory=list)
+
+    def fingerprints(self, since: int = 0) -> Iterator[bytes]:
+        self.asked.append(since)
+        for number, names in self.segments.items():
+            if number >= since:
+                yield entries(*names)[1]
+
+    def links(self, since: int = 0) -> Iterator[bytes]:
+        self.asked.append(since)
+        for number, names in self.segments.items():
+            if number >= max(since, self.oldest_segment):
+                yield entries(*names)[0]
 
 
 def files(directory: Path, *, capacity: int = 1000, boot_id: str = BOOT) -> BloomFiles:
@@ -43,7 +68,7 @@ def seen(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SeenUrls]:
     if request.param == "exact":
         yield ExactSeen()
     elif request.param == "bits":
-        yield BitsSeen()
+        yield BitsSeen(BitsFile(tmp_path, UUID))
     else:
         bloom = files(tmp_path)
         yield BloomSeen(bloom)
@@ -78,48 +103,91 @@ def test_torn_links_are_refused(seen: SeenUrls) -> None:
         seen.add_links(links[:-1], fingerprints)
 
 
-@pytest.mark.parametrize("kind", ["exact", "bloom"])
-def test_loaded_fingerprints_are_known(kind: str, tmp_path: Path) -> None:
-    """What the seen files hold is not new; loading it twice is harmless."""
-    bloom = files(tmp_path)
-    seen: SeenUrls = ExactSeen() if kind == "exact" else BloomSeen(bloom)
-    for _ in range(2):
-        seen.load(entries(1, 2)[1])
+def test_restored_urls_are_known(seen: SeenUrls) -> None:
+    """What the log holds is not new; a URL twice is harmless."""
+    seen.restore(Log({1: (1, 2), 2: (2,)}))
     assert seen.add_links(*entries(1, 2, 3)) == bytes([0, 0, 1])
     assert len(seen) == 3
-    bloom.close()
 
 
 # --- bits ---------------------------------------------------------------------------------------
 
 
-def test_bits_are_larbins() -> None:
+def test_bits_are_larbins(tmp_path: Path) -> None:
     """The table is the ``hashtable.bin`` that larbin would have."""
-    seen = BitsSeen()
+    seen = BitsSeen(BitsFile(tmp_path, UUID))
     url = Link(b"http://www.example.org/", port=80, host_start=7, host_len=15)
     seen.add_links(url.pack(), bytes(8))
-    raw = seen.to_bytes()
-    assert len(raw) == 8_000_000
+    seen.save(1)
+    saved(seen)
+    raw = (tmp_path / "seen.bits").read_bytes()[:8_000_000]
     assert raw[41501462 >> 3] == 1 << (41501462 & 7)
     assert raw.count(0) == 7_999_999
 
 
-def test_bits_are_restored() -> None:
-    """A saved table answers as the old one; one of another size is refused."""
-    seen, copy = BitsSeen(), BitsSeen()
+def saved(seen: BitsSeen) -> None:
+    """Wait until a table that is being saved has been."""
+    seen._file.settle(wait=True)
+
+
+def test_bits_are_restored(tmp_path: Path) -> None:
+    """A saved table knows URLs whose segments are gone; newer ones are added from the log."""
+    seen = BitsSeen(BitsFile(tmp_path, UUID))
     seen.add_links(*entries(1, 2))
-    copy.restore(seen.to_bytes())
-    assert copy.add_links(*entries(1, 2, 3)) == bytes([0, 0, 1])
-    with pytest.raises(ValueError, match="8000000 bytes"):
-        copy.restore(b"short")
-    assert len(copy) == 3
+    seen.save(3)
+    saved(seen)
+    assert seen.needs_from == 3
+    log = Log({2: (2,), 3: (3,)}, oldest_segment=2)
+    copy = BitsSeen(BitsFile(tmp_path, UUID))
+    copy.restore(log)
+    assert (log.asked, copy.needs_from) == ([3], 3)
+    assert copy.add_links(*entries(1, 2, 3, 4)) == bytes([0, 0, 0, 1])
 
 
-def test_bits_load_no_fingerprints() -> None:
-    """A code cannot be made from a fingerprint."""
-    seen = BitsSeen()
-    seen.load(entries(1)[1])
-    assert len(seen) == 0
+def test_bits_are_saved_every_minute_and_with_each_segment(tmp_path: Path) -> None:
+    """And never twice at a time."""
+    times = iter([0.0, 1.0, 30.0, 60.9, 61.1, 61.1])
+    seen = BitsSeen(BitsFile(tmp_path, UUID), clock=lambda: next(times))
+    stamps = []
+    for segment in (1, 1, 1, 1):
+        seen.save(segment)
+        stamps.append(seen._file.is_busy)
+        saved(seen)
+    assert stamps == [True, False, False, True]
+
+
+@pytest.mark.parametrize("damage", ["cut", "flip", "foreign"])
+def test_damaged_bits_are_not_used(
+    damage: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """With a warning; the URLs of the segments that are left are added."""
+    seen = BitsSeen(BitsFile(tmp_path, UUID))
+    seen.add_links(*entries(1))
+    seen.save(2)
+    saved(seen)
+    path = tmp_path / "seen.bits"
+    data = bytearray(path.read_bytes())
+    data[4_000_000] ^= damage == "flip"
+    path.write_bytes(data[:100] if damage == "cut" else data)
+    copy = BitsSeen(BitsFile(tmp_path, UUID[::-1] if damage == "foreign" else UUID))
+    copy.restore(Log({2: (2,)}, oldest_segment=2))
+    assert copy.add_links(*entries(1, 2)) == bytes([1, 0])
+    assert "may be fetched again" in caplog.text
+
+
+def test_refused_bits_are_saved_again(tmp_path: Path) -> None:
+    """A full disk keeps the old file, and the segments that it needs."""
+    (tmp_path / "state").mkdir()
+    seen = BitsSeen(BitsFile(tmp_path / "state", UUID))
+    (tmp_path / "state").rename(tmp_path / "away")
+    seen.save(5)
+    with pytest.raises(StorageError, match=r"seen\.bits"):
+        saved(seen)
+    assert seen.needs_from == 0
+    (tmp_path / "away").rename(tmp_path / "state")
+    seen.save(5)
+    saved(seen)
+    assert seen.needs_from == 5
 
 
 # --- bloom --------------------------------------------------------------------------------------
@@ -144,11 +212,36 @@ def test_bits_are_set_after_write_only(tmp_path: Path) -> None:
     assert reopened(tmp_path, BOOT) == (True, bytes([0, 1, 1]))
 
 
+def test_trusted_filters_load_what_they_may_lack(tmp_path: Path) -> None:
+    """Only the segments that were not noted as complete are read."""
+    bloom = files(tmp_path)
+    BloomSeen(bloom).restore(Log({1: (1,)}))
+    BloomSeen(bloom).save(2)
+    bloom.close()
+    log = Log({1: (), 2: (2,)})
+    again = BloomSeen(files(tmp_path))
+    again.restore(log)
+    assert log.asked == [2]
+    assert again.add_links(*entries(1, 2, 3)) == bytes([0, 0, 1])
+
+
+def test_untrusted_filters_load_everything(tmp_path: Path) -> None:
+    """After another boot, or when the log is damaged; they are trusted from then on."""
+    for boot, is_damaged in ((BOOT, False), ("another", False), ("another", True)):
+        log = Log({1: (1,), 7: (2,)}, is_damaged=is_damaged)
+        bloom = files(tmp_path, boot_id=boot)
+        seen = BloomSeen(bloom)
+        seen.restore(log)
+        seen.save(8)
+        bloom.close()
+        assert log.asked == [0]
+    assert reopened(tmp_path, "another") == (True, bytes([0, 0, 1]))
+
+
 def test_another_boot_is_not_trusted(tmp_path: Path) -> None:
     """After a crash of the machine the filters are empty and must be loaded."""
     bloom = files(tmp_path)
-    bloom.trust()
-    BloomSeen(bloom).load(entries(1)[1])
+    BloomSeen(bloom).restore(Log({1: (1,)}))
     bloom.close()
     assert reopened(tmp_path, "another") == (False, bytes([1, 1, 1]))
 
@@ -156,7 +249,7 @@ def test_another_boot_is_not_trusted(tmp_path: Path) -> None:
 def test_half_loaded_filters_are_not_trusted(tmp_path: Path) -> None:
     """A process that died while loading leaves nothing to believe."""
     bloom = files(tmp_path)
-    BloomSeen(bloom).load(entries(1)[1])
+    bloom.add(entries(1)[1])
     bloom.close()
     assert reopened(tmp_path, BOOT) == (False, bytes([1, 1, 1]))
 
@@ -178,7 +271,7 @@ def test_full_filter_gets_another(tmp_path: Path, caplog: pytest.LogCaptureFixtu
     bloom.trust()
     seen = BloomSeen(bloom)
     with caplog.at_level(logging.WARNING):
-        seen.load(entries(*names)[1])
+        seen.restore(Log({1: tuple(names)}))
     assert caplog.text.count("bloomCapacity") == 2
     assert seen.add_links(*entries(*names)).count(1) == 0
     assert sorted(path.name for path in tmp_path.glob("*.bloom*")) == [
@@ -195,7 +288,7 @@ def test_bloom_rate_and_bytes(tmp_path: Path) -> None:
     """At its capacity a filter keeps its rate, in about 14.4 bits an entry for 0.1 %."""
     bloom = files(tmp_path, capacity=5000)
     seen = BloomSeen(bloom)
-    seen.load(entries(*range(5000))[1])
+    seen.restore(Log({1: tuple(range(5000))}))
     taken_for_seen = seen.add_links(*entries(*range(10_000, 20_000))).count(0)
     assert taken_for_seen < 40
     assert seen.nbytes * 8 / 5000 == pytest.approx(14.4, abs=0.2)
@@ -225,6 +318,6 @@ def test_full_disk_is_a_storage_error(tmp_path: Path, monkeypatch: pytest.Monkey
     bloom = files(tmp_path, capacity=10)
     monkeypatch.setattr("os.posix_fallocate", refuse)
     with pytest.raises(StorageError, match="No space left"):
-        BloomSeen(bloom).load(entries(*range(11))[1])
+        BloomSeen(bloom).restore(Log({1: tuple(range(11))}))
     assert [path.name for path in tmp_path.iterdir()] == ["seen-0.bloom"]
     bloom.close()

@@ -80,7 +80,7 @@ def test_seen_file_read_back(tmp_path: Path) -> None:
     """In blocks of 4,096; without fingerprints there is no file."""
     for number, prints in ((1, PRINTS), (2, PRINTS[: 8 * 4096]), (3, b"")):
         seenfile.write(Disk(), tmp_path, UUID, number, prints, is_synced=True)
-        assert prints == seenfile.read(tmp_path, UUID, number).fingerprints
+        assert prints == seenfile.read(tmp_path, UUID, number).entries
     assert seenfile.numbers(tmp_path) == [1, 2]
     assert list(tmp_path.glob("*.tmp")) == []
 
@@ -93,7 +93,7 @@ def test_damage_of_a_seen_file_costs_a_block(tmp_path: Path) -> None:
     for at in (64, 70, 80, 30_000):
         flip_byte(path, at, 1)
         seen = seenfile.read(tmp_path, UUID, 1)
-        assert (PRINTS[8 * 4096 :], 1, True) == (seen.fingerprints, seen.bad_blocks, seen.is_valid)
+        assert (PRINTS[8 * 4096 :], 1, True) == (seen.entries, seen.bad_blocks, seen.is_valid)
         path.write_bytes(good)
     for at in (0, 20, 45, len(good) - 1):
         flip_byte(path, at, 1)

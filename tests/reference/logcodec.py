@@ -14,6 +14,7 @@ MAX_PAYLOAD: Final = 65536
 SCAN_END, SCAN_SEALED, SCAN_SHORT, SCAN_LENGTH, SCAN_TYPE, SCAN_CRC, SCAN_LSN = range(7)
 
 ENQ_TYPE: Final = 1
+DONE_TYPE: Final = 2
 MOVE_TYPE: Final = 4
 SEAL_TYPE: Final = 8
 Url = tuple[
@@ -254,3 +255,19 @@ def done_totals(entries: bytes) -> bytes:
                 sums[37 + reason] += count
         at += 5 * filters
     return struct.pack("<69Q", *sums)
+
+
+def digests(data: bytes, types: bytes, offsets: bytes, dones_before: int) -> bytes:
+    """Digests of all DONE entries before an offset, but those of 16 zeros."""
+    found = []
+    for kind, (offset,) in zip(types, struct.iter_unpack("<I", offsets), strict=True):
+        if kind != DONE_TYPE or offset >= dones_before:
+            continue
+        at = offset + HEAD.size
+        end = at + HEAD.unpack_from(data, offset)[1]
+        while at + DONE.size <= end:
+            _, _, filters, *_, digest = DONE.unpack_from(data, at)
+            at += DONE.size + 5 * filters
+            if at <= end and any(digest):
+                found.append(digest)
+    return b"".join(found)

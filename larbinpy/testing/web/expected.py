@@ -144,7 +144,7 @@ class _Walk:
                 yield target, left, True
             return
         for host, kind, index, element in native.edges(*place):
-            is_outside = host != place.host
+            is_outside = host != place.host or kind == Kind.OFF_SCOPE
             after = (
                 self._scope.depth_in_site if is_outside and self._scope.depth_by_site else left - 1
             )

@@ -1,0 +1,225 @@
+"""Whatever is killed, and whenever: nothing is lost, and little is fetched again.
+
+Moments are random; the seed is printed, and LARBINPY_TEST_SEED sets it.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import socket
+import time
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from larbinpy.testing.web import Scope, WebProcess, WebSpec, expected
+from tests.integration.crawl import (
+    Crawl,
+    asked,
+    children_of,
+    crawl_of,
+    finish,
+    is_alive,
+    wait_until,
+)
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from larbinpy.testing.web import Expected
+
+pytestmark = pytest.mark.crash
+
+CGI = Scope(cgi=True)
+SPEC = WebSpec(hosts=12, pages=15, notes=3, latency_ms=20)
+CONNECTIONS: Final = 20
+REFETCHES: Final = 2 * CONNECTIONS + 100
+"""The crash contract: at most so many requests are made again for each kill."""
+GONE_S: Final = 2.0
+
+
+@pytest.fixture
+def chance() -> random.Random:
+    """Random moments, the same for the same seed."""
+    seed = int(os.environ.get("LARBINPY_TEST_SEED", time.time_ns() % 1_000_000))
+    print(f"LARBINPY_TEST_SEED={seed}")  # noqa: T201  (pytest shows it when the test fails)
+    return random.Random(seed)
+
+
+@pytest.fixture
+def web(tmp_path: Path) -> Iterator[WebProcess]:
+    """A web that takes a crawl a second or two."""
+    with WebProcess(SPEC, tmp_path / "web") as running:
+        yield running
+
+
+def small_crawl(web: WebProcess, directory: Path, **more: str) -> Crawl:
+    """A crawl with few connections and small segments."""
+    keys = {"pagesConnexions": str(CONNECTIONS), "segmentSize": "64Ki", **more}
+    return crawl_of(web, directory, CGI, **keys)
+
+
+def check_nothing_is_lost(web: WebProcess, crawl: Crawl, want: Expected, *, kills: int) -> None:
+    """Every request was made, no other one was, and few were made again."""
+    requests = Counter(
+        {url: n for url, n in asked(web).items() if not url.endswith(b"/robots.txt")}
+    )
+    assert requests.keys() == want.requests
+    assert requests.total() - len(want.requests) <= kills * REFETCHES
+    assert crawl.urls().keys() == want.requests | want.forbidden | want.unresolvable
+    assert crawl.urls("success").keys() == want.success
+    report = crawl.report()
+    assert report["exit"] == "finished"
+    everything = len(want.requests | want.forbidden | want.unresolvable)
+    identity = {"accepted": everything, "done": everything}
+    idle = {"waiting": 0, "ready": 0, "in_flight": 0, "parsing": 0}
+    assert report["identity"] == {**identity, **idle}
+    assert report["counters"]["success"] == len(want.success)
+
+
+def run_until(
+    crawl: Crawl, chance: random.Random, do: Callable[[subprocess.Popen[bytes]], None]
+) -> subprocess.Popen[bytes]:
+    """Start the crawl, and do something to it at a random moment after its first pages."""
+    log = crawl.state / "crawl.log"
+    before = log.stat().st_size if log.exists() else 0
+    process = crawl.start()
+    wait_until(lambda: (log.exists() and log.stat().st_size > before) or process.poll() is not None)
+    time.sleep(chance.uniform(0, 0.5))
+    do(process)
+    return process
+
+
+def kill_supervisor(process: subprocess.Popen[bytes]) -> None:
+    """SIGKILL, after which its children must be gone soon."""
+    if process.poll() is not None:
+        return
+    children = [pid for pids in children_of(process.pid).values() for pid in pids]
+    process.kill()
+    assert wait_until(lambda: not any(map(is_alive, children)), timeout_s=GONE_S)
+
+
+@pytest.mark.parametrize("processes", [(1, 1), pytest.param((2, 2), marks=pytest.mark.slow)])
+def test_a_killed_crawl_goes_on(
+    tmp_path: Path, web: WebProcess, chance: random.Random, processes: tuple[int, int]
+) -> None:
+    """The supervisor is killed three times; the same command goes on to the end."""
+    fetch, parse = map(str, processes)
+    crawl = small_crawl(web, tmp_path, fetchProcesses=fetch, parseProcesses=parse)
+    kills = 3
+    for _ in range(kills):
+        process = run_until(crawl, chance, kill_supervisor)
+        finish(process)
+    ended = crawl.run()
+    assert ended.code == 0, ended.stderr
+    check_nothing_is_lost(web, crawl, expected(web.spec, CGI), kills=kills)
+
+
+SHORT: Final = {
+    # An address that a shard asked when it died is free again after fetchTimeout.
+    "connectTimeout": "2s",
+    "firstByteTimeout": "2s",
+    "stallTime": "2s",
+    "fetchTimeout": "2s",
+}
+
+
+@pytest.mark.parametrize("role", [pytest.param("shard", marks=pytest.mark.slow), "parser"])
+def test_a_killed_child_is_replaced(
+    tmp_path: Path, web: WebProcess, chance: random.Random, role: str
+) -> None:
+    """One of two is killed, twice; the crawl ends as if nothing had been."""
+    crawl = small_crawl(web, tmp_path, fetchProcesses="2", parseProcesses="2", **SHORT)
+    killed: list[int] = []
+
+    def kill_two(process: subprocess.Popen[bytes]) -> None:
+        for _ in range(2):
+            pids = [pid for pid in children_of(process.pid).get(role, ()) if pid not in killed]
+            if pids:
+                killed.append(chance.choice(pids))
+                os.kill(killed[-1], signal.SIGKILL)
+            time.sleep(chance.uniform(0.1, 0.5))
+
+    ended = finish(run_until(crawl, chance, kill_two))
+    assert ended.code == 0, ended.stderr
+    assert ended.stderr.count(" ended with -9; starting it again\n") == len(killed) > 0
+    check_nothing_is_lost(web, crawl, expected(web.spec, CGI), kills=len(killed))
+
+
+def test_a_shard_that_keeps_dying_ends_the_crawl(tmp_path: Path, chance: random.Random) -> None:
+    """The third death within a minute is a fault; the state goes on from there."""
+    with WebProcess(replace(SPEC, latency_ms=200), tmp_path / "web") as web:
+        crawl = small_crawl(web, tmp_path)
+
+        def kill_all(process: subprocess.Popen[bytes]) -> None:
+            killed: set[int] = set()
+            while process.poll() is None:
+                for pid in set(children_of(process.pid).get("shard", ())) - killed:
+                    killed.add(pid)
+                    os.kill(pid, signal.SIGKILL)
+                time.sleep(0.05)
+
+        ended = finish(run_until(crawl, chance, kill_all))
+        assert ended.code == 1
+        assert "shard 0 died for the 3rd time within a minute\n" in ended.stderr
+        report = crawl.report()
+        assert (report["exit"], report["error"]) == (
+            "fault",
+            "shard 0 died for the 3rd time within a minute",
+        )
+
+
+# --- orderly stops ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_stop_drains_and_goes_on(
+    tmp_path: Path, web: WebProcess, chance: random.Random, number: signal.Signals
+) -> None:
+    """What was asked is finished and logged, exit code 130; the next run asks nothing again."""
+    crawl = small_crawl(web, tmp_path)
+    process = run_until(crawl, chance, lambda process: process.send_signal(number))
+    ended = finish(process)
+    assert (ended.code, crawl.report()["exit"]) == (130, "interrupted"), ended.stderr
+    assert "Traceback" not in ended.stderr
+    first = Counter({u: n for u, n in asked(web).items() if not u.endswith(b"/robots.txt")})
+    answered = Counter(line["url"].encode() for line in crawl.lines() if line["status"])
+    assert first == answered
+    assert crawl.run().code == 0
+    want = expected(web.spec, CGI)
+    pages = Counter({u: n for u, n in asked(web).items() if not u.endswith(b"/robots.txt")})
+    assert pages == Counter(want.requests)
+    check_nothing_is_lost(web, crawl, want, kills=0)
+
+
+def test_a_second_stop_does_not_wait(tmp_path: Path) -> None:
+    """The first one waits for what is in flight, here for ever; the second one ends it."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        keys = {
+            "From": "operator@web.test",
+            "stateDir": str(tmp_path / "crawl"),
+            "startUrl": f"http://127.0.0.1:{silent.getsockname()[1]}/",
+            "allowPrivateAddresses": "",
+            "ignoreRobots": "",
+            "drainTime": "30s",
+        }
+        crawl = Crawl(tmp_path, keys)
+        process = crawl.start()
+        connection, _ = silent.accept()
+        with connection:
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.5)
+            assert process.poll() is None
+            start_s = time.monotonic()
+            process.send_signal(signal.SIGINT)
+            ended = finish(process)
+    assert ended.code == 130, ended.stderr
+    assert time.monotonic() - start_s < 5.0
+    identity = crawl.report()["identity"]
+    assert (identity["accepted"], identity["done"]) == (1, 0)

@@ -1,0 +1,117 @@
+"""How a child process ends: its supervisor hears why, whatever it was."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+
+from larbinpy import entries
+from larbinpy.config import Config, to_json
+from larbinpy.frames import Channel, FrameType
+from tests.channels import WAIT_S, frames
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+ROOT = """
+from larbinpy import child
+from larbinpy.errors import StorageError
+
+class Root:
+    def __init__(self, control, start, memory_fd):
+        self.control, self.start, self.fd = control, start, memory_fd
+
+    def run(self):
+        import os
+        {run}
+
+child.main(Root)
+"""
+
+
+@contextmanager
+def process(run: str, state: Path) -> Iterator[tuple[Channel, subprocess.Popen[bytes]]]:
+    """A child with this body of ``run``, which has been started."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+    with theirs:
+        fd = theirs.fileno()
+        command = [sys.executable, "-c", ROOT.format(run=run), str(fd)]
+        made = subprocess.Popen(command, pass_fds=(fd,), stderr=subprocess.DEVNULL)
+    channel = Channel(ours)
+    fields = {
+        "config": to_json(Config()), "state": str(state), "uuid": "00" * 16, "index": 4,
+        "shards": 5, "parsers": 1,
+    }  # fmt: skip
+    payload = entries.encode_control("start", **fields)
+    with (state / "memory").open("w+") as file:
+        file.write("memory")
+        file.flush()
+        channel.send(FrameType.CONTROL, payload, count=1, descriptors=(file.fileno(),))
+        channel.flush()
+    try:
+        yield channel, made
+    finally:
+        made.kill()
+        made.wait()
+        channel.close()
+
+
+TOLD = 'self.control.tell("ready", index=self.start.index, read=os.pread(self.fd, 9, 0).decode())'
+
+
+@pytest.mark.parametrize(
+    ("run", "message", "code"),
+    [
+        (TOLD, {"verb": "ready", "index": 4, "read": "memory"}, 0),
+        ('raise StorageError("disk full")', {"verb": "fault", "text": "disk full"}, 1),
+        ("{}[3]", {"verb": "notice", "text": "internal error: KeyError(3)"}, 1),
+    ],
+    ids=["orderly", "fault", "bug"],
+)
+def test_the_end_is_told(tmp_path: Path, run: str, message: dict[str, object], code: int) -> None:
+    """An orderly one by exit code 0; a fault of the machine as a fault; a bug as a notice."""
+    with process(run, tmp_path) as (channel, made):
+        (frame,) = frames(channel, 1)
+        assert entries.decode_control(frame.payload) == message
+        assert made.wait(WAIT_S) == code
+
+
+def test_the_end_of_the_supervisor_is_the_end(tmp_path: Path) -> None:
+    """A child that waits for a message wakes up and is gone."""
+    loop = "while True: self.control.channel.wait(); self.control.messages()"
+    with process(loop, tmp_path) as (channel, made):
+        channel.close()
+        assert made.wait(WAIT_S) == 1
+
+
+def test_sigterm_is_for_the_supervisor(tmp_path: Path) -> None:
+    """``kill`` of the process group must not tear a child out of a stop."""
+    loop = 'os.kill(os.getpid(), 15); self.control.tell("alive")'
+    with process(loop, tmp_path) as (channel, made):
+        assert entries.decode_control(frames(channel, 1)[0].payload) == {"verb": "alive"}
+        assert made.wait(WAIT_S) == 0
+
+
+def test_a_child_dies_with_its_supervisor(tmp_path: Path) -> None:
+    """Even one that never looks at its channel: the kernel kills it."""
+    code = (
+        "import os, subprocess, sys; "
+        "child = subprocess.Popen([sys.executable, '-c', "
+        "'from larbinpy._native import shared; import os, time; shared.set_death_signal(9); "
+        'os.write(1, b"%d" % os.getpid()); time.sleep(60)\']); '
+        "sys.stdin.read(); os._exit(0)"
+    )
+    reader, writer = os.pipe()
+    parent = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=writer)
+    os.close(writer)
+    assert os.read(reader, 20)  # the child is up
+    parent.communicate(b"")
+    assert os.read(reader, 20) == b""  # the last one who held the pipe is gone
+    os.close(reader)
