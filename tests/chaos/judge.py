@@ -229,6 +229,9 @@ def _check_pages(verdict: Verdict, output: Path, answer: Expected, web: WebProce
         verdict.without_index += len({path.name for path in index.parent.glob("f*")} - named)
     verdict.stored = len(stored)
     verdict.stored_again = stored.total() - len(stored)
+    if verdict.stored_again:
+        twice = [url for url, count in stored.items() if count > 1]
+        verdict.faults.append(f"output: {len(twice)} pages stored more than once, as {twice[:3]}")
     missing, extra = answer.success - stored.keys(), stored.keys() - answer.success
     if missing or extra:
         verdict.faults.append(
