@@ -300,10 +300,19 @@ class Supervisor:
                 self._take(child)
                 self._observer.remember(child)
                 self._crew.remove(child)
-                if code and self._exit != ending.FAULT:
-                    self._end(ending.FAULT, f"{child.name} ended with {code} while stopping")
+                self._ended_while_stopping(child, code)
         if self._crew.of(role):
             self._end(ending.FAULT, f"{role}s did not end in time")
+
+    def _ended_while_stopping(self, child: Child, code: int) -> None:
+        """A parser that was killed leaves nothing undone that its shards do not know of."""
+        if not code or self._exit == ending.FAULT:
+            return
+        text = f"{child.name} ended with {code} while stopping"
+        if child.role == "parser" and code < 0:
+            self._observer.say(text)
+        else:
+            self._end(ending.FAULT, text)
 
 
 class _Signals:

@@ -275,6 +275,25 @@ def test_the_last_words_of_a_child_that_dies_in_a_stop(stage: Stage) -> None:
     assert stage.error == "shard 0: disk full"
 
 
+@pytest.mark.parametrize(
+    ("role", "code", "exit_name"),
+    [
+        ("parser", -signal.SIGKILL, ending.FINISHED),
+        ("parser", 1, ending.FAULT),
+        ("shard", -signal.SIGKILL, ending.FAULT),
+    ],
+)
+def test_who_may_be_killed_in_a_stop(stage: Stage, role: str, code: int, exit_name: str) -> None:
+    """A parser leaves nothing undone that its shards do not know of; a shard may."""
+    stage.begin()
+    stage.made._exit = ending.FINISHED
+    for actor in Actor.started:
+        actor.code = 0
+    stage.of(role).code = code
+    stage.made._await_end(stage.signals, role, 100.0)
+    assert stage.exit == exit_name
+
+
 # --- mending -----------------------------------------------------------------------------------
 
 

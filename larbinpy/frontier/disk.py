@@ -74,8 +74,8 @@ def write_at(disk: Disk, fd: int, data: bytes | bytearray, offset: int, path: Pa
 def write_file(disk: Disk, path: Path, data: bytes, *, is_synced: bool) -> None:
     """Write a whole file so that it is there completely or not at all."""
     temporary = path.with_name(path.name + ".tmp")
-    temporary.unlink(missing_ok=True)
     with storage_errors(path):
+        temporary.unlink(missing_ok=True)
         fd = disk.create(temporary)
         try:
             if data:
