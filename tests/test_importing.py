@@ -183,12 +183,13 @@ def test_bad_lines_are_reported_and_passed_over(larbin: Path, config: Config) ->
     assert [b"http://a.org/1", b"http://a.org/2"] == urls(config)
 
 
-def test_cookies_are_left_out(larbin: Path, config: Config) -> None:
-    """And counted."""
-    (larbin / "fifo000000").write_bytes(b"5 a.org:80/1 id=7\n5 a.org:80/2\n")
-    result, _ = run(larbin, replace(config, use_cookies=True))
-    assert [b"http://a.org/1", b"http://a.org/2"] == urls(config)
-    assert result.cookies == 1
+def test_cookies_are_left_out(tmp_path: Path, config: Config) -> None:
+    """And counted; with ``useCookies`` only, for else a blank belongs to the URL."""
+    source = unpack("cookies", tmp_path)
+    result, _ = run(source, replace(config, use_cookies=True))
+    expected = {b"http://" + line.split(b" ")[1] for line in lines(source, "fifo*")}
+    assert expected == set(urls(config))
+    assert len(lines(source, "fifo*")) == result.cookies
 
 
 def test_tags_stay_with_their_urls(larbin: Path, config: Config) -> None:

@@ -473,7 +473,7 @@ def test_forced_links_are_new() -> None:
 
 
 def test_one_forced_link_changes_nothing_else() -> None:
-    """Slices of length 1 are shared by the whole interpreter: to write into one changes them all."""
+    """All slices of one byte are one object: to write into it would change them all."""
     shared = b"\0\1"[:1]
     assert native.with_forced(Link(b"u", flags=FORCE).pack(), shared) == bytes([1])
     assert shared[0] == 0

@@ -46,6 +46,19 @@ def test_every_line_of_a_real_queue_is_read(name: str, tmp_path: Path) -> None:
         assert path.read_bytes().splitlines() == again
 
 
+def test_real_cookies_stand_behind_a_blank(tmp_path: Path) -> None:
+    """Of a larbin that ran with ``useCookies``; the table has the codes without them."""
+    state = unpack("cookies", tmp_path)
+    raw, _ = read_table(state)
+    assert raw is not None
+    for path in state.glob("fifowait*"):
+        for item in read_queue(path, has_cookies=True):
+            assert isinstance(item, Queued)
+            assert item.has_cookie
+            code = url_code(item.host, item.file, item.port)
+            assert raw[code >> 3] & 1 << (code & 7)
+
+
 def test_waiting_files_come_first(tmp_path: Path) -> None:
     """As larbin takes them; each kind by its numbers."""
     names = [path.name for path in queue_files(unpack("fifowait", tmp_path))]
