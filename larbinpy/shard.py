@@ -54,6 +54,8 @@ class Shard:
         self._in_flight = 0
         self._is_fetching = False
         self._stop_ns = 0
+        self._is_drained = False
+        self._may_end = False
         self._is_flushed = True
         self._flushed_ns = 0
         self._published_ns = 0
@@ -97,6 +99,8 @@ class Shard:
                 case "stop":
                     self._is_fetching = False
                     self._stop_ns = now + int(message["drain_s"] * 1e9) + 1
+                case "end":
+                    self._may_end = True
 
     def _join(self, role: str, index: int, fd: int) -> None:
         self._leave(role, index)
@@ -239,9 +243,13 @@ class Shard:
         return wait_ns / 1e9 if names_s < 0 else min(names_s, wait_ns / 1e9)
 
     def _has_ended(self, now: int) -> bool:
+        """A shard that has drained still takes links until every other one has drained too."""
         if not self._stop_ns:
             return False
-        return now >= self._stop_ns or (not self._in_flight and not len(self._handover))
+        if not self._is_drained and not self._in_flight and not len(self._handover):
+            self._is_drained = True
+            self._control.tell("drained")
+        return now >= self._stop_ns or (self._is_drained and self._may_end)
 
     def _publish(self, now: int) -> None:
         self._published_ns = now

@@ -83,6 +83,7 @@ class Supervisor:
             pages=config.limit_page, bytes=config.limit_size_bytes, seconds=config.limit_time_s
         )
         self._ready: set[int] = set()
+        self._drained: set[int] = set()
         self._has_begun = False
         self._are_seeds_open = True
         self._exit: str | None = None
@@ -178,6 +179,15 @@ class Supervisor:
     def _on_notice(self, _child: Child, message: dict[str, Any]) -> None:
         self._observer.say(message["text"])
 
+    def _on_drained(self, child: Child, _message: dict[str, Any]) -> None:
+        """Shards end together: the last pages of one may have links for the others."""
+        self._drained.add(child.index)
+        self._let_end()
+
+    def _let_end(self) -> None:
+        if self._drained.issuperset(shard.index for shard in self._crew.of("shard")):
+            self._crew.tell("shard", "end")
+
     def _on_ended(self, child: Child, _message: dict[str, Any]) -> None:
         """An orderly end; the exit code follows."""
 
@@ -187,6 +197,7 @@ class Supervisor:
         "sites": _on_sites,
         "seeds": _on_seeds,
         "notice": _on_notice,
+        "drained": _on_drained,
         "ended": _on_ended,
     }
 
@@ -300,6 +311,7 @@ class Supervisor:
                 self._take(child)
                 self._observer.remember(child)
                 self._crew.remove(child)
+                self._let_end()
                 self._ended_while_stopping(child, code)
         if self._crew.of(role):
             self._end(ending.FAULT, f"{role}s did not end in time")
