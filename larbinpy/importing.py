@@ -19,10 +19,9 @@ from larbinpy import entries, state
 from larbinpy import url as urls
 from larbinpy._native.linkfilter import fingerprint_of, shard
 from larbinpy.config import processes
-from larbinpy.dedup.seen import BitsSeen, ExactSeen
+from larbinpy.dedup.bitsfile import LARBIN_NAME, NAME, BitsFile
+from larbinpy.dedup.seen import ExactSeen
 from larbinpy.errors import ConfigError
-from larbinpy.frontier import seenfile
-from larbinpy.frontier.disk import Disk
 from larbinpy.frontier.log import PersistentFifo
 from larbinpy.records import Kind
 from larbinpy.seeds import larbinstate
@@ -36,6 +35,8 @@ if TYPE_CHECKING:
     from larbinpy.config import Config
 
 BATCH_LINKS: Final = 1000
+FIRST_SEGMENT: Final = 1
+"""Of the log: what is in it or behind it need not be in the table."""
 MAX_LEFT: Final = 65_535
 MAX_URL_BYTES: Final = 2083
 _ENTRY: Final = struct.Struct("<QHHHHBBBBBBHff")
@@ -167,8 +168,8 @@ def standard_url(item: Queued) -> Url | None:
 class _Shard:
     """One shard in the making; its log is open until ``close``."""
 
-    __slots__ = ("_bits", "_directory", "_fifo", "_fingerprints", "_is_synced", "_key", "_links",
-                 "_raw", "_seen", "_tag", "queued", "repeated")  # fmt: skip
+    __slots__ = ("_directory", "_fifo", "_fingerprints", "_key", "_links", "_raw", "_seen",
+                 "_table", "_tag", "queued", "repeated")  # fmt: skip
 
     def __init__(self, directory: Path, config: Config, key: bytes, raw: bytes | None) -> None:
         self.queued = 0
@@ -176,7 +177,7 @@ class _Shard:
         self._directory = directory
         self._key = key
         self._raw = raw
-        self._is_synced = config.durability != "off"
+        self._table = NAME if config.seen_set == "bits" else LARBIN_NAME
         self._fifo, _ = PersistentFifo.open(
             directory,
             uuid=key,
@@ -184,9 +185,6 @@ class _Shard:
             durability=config.durability,
         )
         self._seen = ExactSeen()
-        self._bits = BitsSeen() if config.seen_set == "bits" else None
-        if self._bits is not None and raw:
-            self._bits.restore(raw)
         self._links: list[bytes] = []
         self._fingerprints = array("Q")
         self._tag = b""
@@ -204,10 +202,6 @@ class _Shard:
             return
         links, fingerprints = b"".join(self._links), self._fingerprints.tobytes()
         mask = self._seen.add_links(links, fingerprints)
-        if (
-            self._bits is not None
-        ):  # larbin sets the bit when it queues: the table may be older than the queue
-            self._bits.add_links(links, fingerprints)
         groups = b"".join(entries.link_groups(b"", self._tag, links, len(self._links)))
         self._fifo.put(groups, mask)
         new = mask.count(1)
@@ -222,6 +216,7 @@ class _Shard:
             self._put_batch()
         finally:
             self._fifo.close()
-        raw = self._raw if self._bits is None else self._bits.to_bytes()
-        if raw:
-            seenfile.write_table(Disk(), self._directory, self._key, raw, is_synced=self._is_synced)
+        if self._raw:
+            file = BitsFile(self._directory, self._key, name=self._table)
+            file.save(self._raw, FIRST_SEGMENT)
+            file.settle(wait=True)

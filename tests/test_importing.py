@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from larbinpy._native.larbinhash import BitTable, url_codes
 from larbinpy.config import Config
+from larbinpy.dedup.bitsfile import BitsFile
 from larbinpy.errors import ConfigError, FormatError
-from larbinpy.frontier import seenfile
 from larbinpy.frontier.log import PersistentFifo
 from larbinpy.importing import import_larbin
 from larbinpy.state import StateDirectory
 from tests.larbinstate import NAMES, lines, unpack
-from tests.reference.linkbuffers import Link
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,8 +22,6 @@ if TYPE_CHECKING:
     from larbinpy.frontier.payloads import LoggedUrl
     from larbinpy.importing import Imported
     from larbinpy.state import Manifest
-
-TABLE_BYTES = 8_000_000
 
 
 @pytest.fixture
@@ -115,41 +111,24 @@ def test_larbins_depth_is_what_is_left(tmp_path: Path, config: Config) -> None:
     assert {url: (20 - left, left) for url, left in expected.items()} == found
 
 
-@pytest.mark.parametrize("seen_set", ["exact", "bloom"])
-def test_table_is_kept_in_each_shard(seen_set: str, tmp_path: Path, config: Config) -> None:
-    """Beside the seen set, as larbin wrote it."""
+@pytest.mark.parametrize(
+    ("seen_set", "name"),
+    [("exact", "larbin.bits"), ("bloom", "larbin.bits"), ("bits", "seen.bits")],
+)
+def test_table_is_kept_in_each_shard(
+    seen_set: str, name: str, tmp_path: Path, config: Config
+) -> None:
+    """As larbin wrote it: beside the seen set, or as the seen set."""
     source = unpack("fifowait", tmp_path)
     result, _ = run(source, replace(config, seen_set=seen_set))
     raw = (source / "hashtable.bin").read_bytes()
     manifest = manifest_of(config)
-    assert (seen_set, "larbin", 2) == (
-        manifest.seen_set, manifest.url_mode, manifest.fetch_processes,
-    )  # fmt: skip
+    known = (manifest.seen_set, manifest.url_mode, manifest.fetch_processes)
+    assert (seen_set, "larbin", 2) == known
     for index in range(2):
-        table = seenfile.read_table(shard(config, index), manifest.key)
-        assert seenfile.SeenFile(raw, 0, is_valid=True) == table
-    assert ("hashtable.bin", int.from_bytes(raw, "little").bit_count()) == (
-        result.table, result.known,
-    )  # fmt: skip
-
-
-def test_with_bits_the_table_also_knows_what_waits(tmp_path: Path, config: Config) -> None:
-    """larbin sets the bit when it queues a URL, but had not saved the last of them."""
-    source = unpack("fifowait", tmp_path)
-    config = replace(config, seen_set="bits", fetch_processes=1)
-    run(source, config)
-    manifest = manifest_of(config)
-    kept = seenfile.read_table(shard(config, 0), manifest.key)
-    assert kept is not None
-    expected = BitTable()
-    expected.load((source / "hashtable.bin").read_bytes())
-    known = len(expected)
-    links = [
-        Link(url[2], port=url[6], host_start=7, host_len=len(url[5])) for url in one_by_one(config)
-    ]
-    expected.add_many(url_codes(b"".join(link.pack() for link in links)))
-    assert len(expected) > known
-    assert expected.to_bytes() == kept.fingerprints
+        assert raw == BitsFile(shard(config, index), manifest.key, name=name).load()
+        assert len(list(shard(config, index).glob("*.bits"))) == 1
+    assert ("hashtable.bin", 6440) == (result.table, result.known)
 
 
 # --- URLs ---------------------------------------------------------------------------------------
@@ -268,4 +247,4 @@ def test_without_a_table_the_queue_alone_is_taken(larbin: Path, config: Config) 
     (larbin / "fifo000000").write_bytes(b"5 a.org:80/\n")
     result, _ = run(larbin, config)
     assert (1, "", 0) == (result.queued, result.table, result.known)
-    assert not list(config.state_dir.glob("shard-*/larbin.bits"))
+    assert not list(config.state_dir.glob("shard-*/*.bits"))

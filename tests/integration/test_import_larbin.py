@@ -80,7 +80,7 @@ def is_set(raw: bytes, url: bytes) -> bool:
         ("fifo", "exact", "larbin", True),
         ("fifowait", "exact", "whatwg", False),
         ("fifowait", "bloom", "larbin", True),
-        ("fifowait", "bits", "larbin", False),
+        ("fifowait", "bits", "larbin", True),
     ],
 )
 def test_larbins_crawl_goes_on(
