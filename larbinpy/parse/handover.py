@@ -188,9 +188,16 @@ def _patch(entry: bytes, offset: int, value: int) -> bytes:
 
 
 def _spool(body: bytes, directory: Path) -> int:
-    """Write a body to an unnamed file; returns its descriptor."""
-    with tempfile.TemporaryFile(dir=directory, buffering=0) as file:
-        view = memoryview(body)
-        while view:
-            view = view[file.write(view) :]
-        return os.dup(file.fileno())
+    """Write a body to an unnamed file, in memory when the disk is full; returns its descriptor."""
+    try:
+        with tempfile.TemporaryFile(dir=directory, buffering=0) as file:
+            return os.dup(_written(file.fileno(), body))
+    except OSError:
+        return _written(os.memfd_create("body"), body)
+
+
+def _written(fd: int, body: bytes) -> int:
+    view = memoryview(body)
+    while view:
+        view = view[os.write(fd, view) :]
+    return fd
