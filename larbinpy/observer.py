@@ -48,6 +48,7 @@ class Observer:
         self._cpu: dict[str, dict[str, Any]] = {}
         self._pages_before: dict[int, int] = {}
         """Process id -> pages of its predecessors and of earlier runs."""
+        self._is_report_refused = False
         self._output = config.output_dir if config.output_mode in (1, 2) else None
 
     # --- events ----------------------------------------------------------------------------
@@ -78,6 +79,13 @@ class Observer:
         """Something of ours failed; it goes into the report."""
         self._run.error = text
         self.say(f"larbinpy: {text}")
+
+    def pause(self, reason: str | None) -> None:
+        """The crawl waits, or (without a reason) goes on."""
+        self._run.paused = reason
+        self._run.seconds = self.seconds()
+        self._write_report(self.totals())
+        self.say(f"paused: {reason}" if reason else "going on")
 
     def say(self, text: str) -> None:
         """A line for the user."""
@@ -180,4 +188,8 @@ class Observer:
             temporary.write_text(text + "\n", encoding="ascii")
             temporary.rename(path)
         except OSError as error:
-            self.say(f"larbinpy: {path}: {error.strerror}")
+            if not self._is_report_refused:
+                self.say(f"larbinpy: {path}: {error.strerror}")
+            self._is_report_refused = True
+        else:
+            self._is_report_refused = False

@@ -76,6 +76,8 @@ class Run:
     ended_us: int = 0
     exit: str | None = None
     error: str | None = None
+    paused: str | None = None
+    """Why the crawl waits."""
     base: Totals | None = None
     """Totals when the run began."""
     rates: dict[str, float] = field(default_factory=dict)
@@ -97,6 +99,7 @@ def build(run: Run, totals: Totals) -> dict[str, Any]:
         "ended": timestamp(run.ended_us) if run.ended_us else None,
         "seconds": round(run.seconds, 3),
         "exit": run.exit,
+        "paused": run.paused,
         "counters": counters,
         "run": {name: counters[name] - base[name] for name in REPORTED},
         "outcomes": totals.outcomes(),
@@ -118,6 +121,7 @@ def progress_line(run: Run, totals: Totals) -> str:
         f"{run.seconds:7.1f} s  {totals.counters['pages']:,} pages"
         f" ({run.rates.get('pages', 0.0):,.0f}/s)  {totals.counters['success']:,} good"
         f"  {identity['waiting']:,} waiting  {busy:,} in work  {totals.counters['hosts']:,} hosts"
+        f"{'  paused' if run.paused else ''}"
     )
 
 

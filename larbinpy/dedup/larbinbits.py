@@ -90,9 +90,9 @@ class ContinuedSeen:
         """See ``SeenUrls``."""
         self._beside.restore(known)
 
-    def save(self, segment: int) -> None:
+    def save(self, segment: int, *, wait: bool = False) -> None:
         """See ``SeenUrls``; the table is there already."""
-        self._beside.save(segment)
+        self._beside.save(segment, wait=wait)
 
     @property
     def needs_from(self) -> int:
