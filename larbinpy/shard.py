@@ -244,7 +244,7 @@ class Shard:
         self._ledger.publish(
             waiting=self._frontier.waiting,
             in_flight=self._in_flight,
-            parsing=self._handover.pages,
+            parsing=self._handover.pages + self._frontier.held,
         )
         if now - self._tidied_ns > TIDY_NS and not self._stop_ns:
             self._tidied_ns = now

@@ -60,7 +60,22 @@ class Manifest:
     @classmethod
     def new(cls, *, fetch_processes: int, seen_set: str, url_mode: str, suffix_list: str) -> Self:
         """A manifest of a new crawl."""
-        return cls(uuid.uuid4().hex, fetch_processes, seen_set, url_mode, suffix_list)
+        return cls(
+            uuid.uuid4().hex, fetch_processes, seen_set, url_mode, suffix_list, boot_id=boot_id()
+        )
+
+    def opened(self) -> Self:
+        """The manifest while a crawl runs whose logs are all open."""
+        return replace(self, boot_id=boot_id(), clean=False)
+
+    @property
+    def is_trusted(self) -> bool:
+        """Whether all that was written is there: the last run was stopped, or only killed.
+
+        When not, the logs put in doubt what was not synced.  The boot id may be replaced only
+        after all of them have noted that.
+        """
+        return self.clean or self.boot_id == boot_id()
 
     @property
     def key(self) -> bytes:
@@ -69,7 +84,9 @@ class Manifest:
 
 
 def begin(directory: StateDirectory, config: Config, *, reload: bool) -> Manifest:
-    """Open the state of a crawl, or begin one.
+    """Open the state of a crawl, or begin one; returns the manifest as it was left.
+
+    What is saved is not clean, and keeps the boot id: see ``Manifest.is_trusted``.
 
     Args:
         reload: a crawl must have been begun here.
@@ -92,8 +109,8 @@ def begin(directory: StateDirectory, config: Config, *, reload: bool) -> Manifes
         )
     else:
         check_manifest(manifest, config)
-        manifest = replace(manifest, seen_set=config.seen_set, clean=False)
-    directory.save(manifest)
+        manifest = replace(manifest, seen_set=config.seen_set)
+    directory.save(replace(manifest, clean=False))
     return manifest
 
 
@@ -147,7 +164,6 @@ class StateDirectory:
 
     def save(self, manifest: Manifest) -> None:
         """Replace the manifest."""
-        manifest = replace(manifest, boot_id=boot_id())
         body = json.dumps(asdict(manifest), indent=1).encode()
         write_whole(self.path / "MANIFEST", body + b"\n%08x\n" % zlib.crc32(body))
 

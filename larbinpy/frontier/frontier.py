@@ -48,7 +48,7 @@ class Added:
 class Frontier:
     """What is to be fetched.
 
-    Invariant: accepted = done + waiting + (taken and neither put back nor done).
+    Invariant: accepted = done + waiting + held + (taken and neither put back nor done).
     """
 
     __slots__ = ("_fifo", "_seen", "_shard", "_table", "_unwritten")
@@ -103,6 +103,11 @@ class Frontier:
         """URLs in the chains."""
         return self._table.waiting
 
+    @property
+    def held(self) -> int:
+        """URLs that are done as soon as their links are on the medium."""
+        return self._fifo.held
+
     def next_ns(self) -> int:
         """When the next URL may be taken; -1 = nobody knows."""
         return self._table.next_ns()
@@ -151,8 +156,9 @@ class Frontier:
         self._fifo.done(b"".join(entries[start:]), positions[start:])
 
     def tidy(self) -> None:
-        """Note the measured counters, and delete segments that are done; call it every second."""
+        """Note the measured counters, compact the log a little; call it every second."""
         self._fifo.counts()
+        self._fifo.compact()
         self._fifo.collect()
 
     def close(self) -> None:

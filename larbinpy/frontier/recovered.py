@@ -42,14 +42,18 @@ class SegmentState:
     number: int
     epoch: int
     path: Path
-    live: int = 0
-    """URLs whose newest ENQ or MOVE record lies here and that are not done."""
+    size: int = 0
+    """Bytes; 0 while it is being written."""
     hosts: int = 0
     """HOST records."""
+    retries: int = 0
+    """RETRY records."""
     is_sealed: bool = False
     has_seen: bool = False
     """Its fingerprints are in a seen file, or it has none."""
     first_lsn: int = 0
+    cleared_lsn: int = 0
+    """All that a start needs instead of this segment stands up to here; 0 = it is needed."""
 
 
 class Batch(NamedTuple):

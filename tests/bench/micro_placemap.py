@@ -24,7 +24,7 @@ PAGE = 30
 MANY = 1000
 
 
-def page_of(kind: type[PlaceMap] | type[plain.PlaceMap]) -> Callable[[], object]:
+def page_of(kind: type[PlaceMap | plain.PlaceMap]) -> Callable[[], object]:
     """Note the URLs of a page and finish them."""
     where = kind()
     offsets = struct.pack(f"<{PAGE}I", *range(0, 128 * PAGE, 128))
@@ -37,9 +37,7 @@ def page_of(kind: type[PlaceMap] | type[plain.PlaceMap]) -> Callable[[], object]
     return work
 
 
-def lookup_of(
-    kind: type[PlaceMap] | type[plain.PlaceMap], *, is_moved: bool
-) -> Callable[[], object]:
+def lookup_of(kind: type[PlaceMap | plain.PlaceMap], *, is_moved: bool) -> Callable[[], object]:
     """Look up many positions."""
     where = kind()
     places = array("Q", range(FIRST, FIRST + 128 * MANY, 128))
@@ -52,6 +50,7 @@ def lookup_of(
 
 def main() -> None:
     """All workloads."""
+    kinds: dict[str, type[PlaceMap | plain.PlaceMap]]
     kinds = {"kernel": PlaceMap, "reference": plain.PlaceMap}
     compare("add and finish", {n: page_of(k) for n, k in kinds.items()}, items=PAGE)
     for is_moved in (False, True):

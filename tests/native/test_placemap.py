@@ -62,9 +62,7 @@ def test_any_life(life: list[tuple[str, int, int]]) -> None:
         agree(kernel, plain, places(*known), end >> 32)
 
 
-def agree(
-    kernel: PlaceMap, plain: reference.PlaceMap, known: array[int], segments: int
-) -> None:
+def agree(kernel: PlaceMap, plain: reference.PlaceMap, known: array[int], segments: int) -> None:
     """Both answer everything alike."""
     assert plain.moved == kernel.moved
     assert plain.check(known) == kernel.check(known)
