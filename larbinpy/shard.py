@@ -219,6 +219,7 @@ class Shard:
         if self._is_flushed:
             self._flushed_ns = now
             self._frontier.commit()
+            self._ledger.tell()  # DONEs that were held may have been written
             self._peers.answer_written()
             self._handover.flush()
             self._peers.flush()
