@@ -39,7 +39,11 @@ _FILES: Final = (
     "sites",
     SUFFIX_LIST,
 )
-_DIRECTORIES: Final = ("shard-*", "inbox")
+RESHARD: Final = "reshard-"
+"""Begin of the name of a directory with new shards: ``reshard-N``, or ``reshard-N.tmp`` before it
+is whole."""
+_DIRECTORIES: Final = ("shard-*", f"{RESHARD}*", "inbox")
+_OLD: Final = "old-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +99,7 @@ def begin(directory: StateDirectory, config: Config, *, reload: bool) -> Manifes
         ConfigError: there is no crawl to reload, or the configuration does not fit it.
         FormatError: the manifest is damaged.
     """
+    finish_reshard(directory)
     manifest = directory.load()
     if manifest is None:
         if reload:
@@ -147,7 +152,7 @@ class StateDirectory:
     @property
     def exists(self) -> bool:
         """Whether a crawl was begun here."""
-        return (self.path / "MANIFEST").exists() or any(self.path.glob("shard-*"))
+        return is_state(self.path)
 
     def load(self) -> Manifest | None:
         """The manifest, or None for a directory without a crawl.
@@ -170,6 +175,60 @@ class StateDirectory:
     def shard(self, index: int) -> Path:
         """Directory of a shard."""
         return self.path / f"shard-{index:02d}"
+
+
+def finish_reshard(directory: StateDirectory) -> None:
+    """Put new shards that are whole in the places of the old ones; leftovers are deleted.
+
+    Two steps, with the manifest between them: the old ones go into the directory of the new ones,
+    then these come out.  What a kill leaves tells which step it was.
+
+    Raises:
+        FormatError: there are new shards, and no good manifest.
+        StorageError: the disk refused.
+    """
+    for found in sorted(directory.path.glob(f"{RESHARD}*")):
+        try:
+            if found.suffix != ".tmp":
+                _take_over(directory, found)
+            shutil.rmtree(found)
+        except OSError as error:
+            raise StorageError(f"{found}: {error.strerror}") from error
+
+
+def _take_over(directory: StateDirectory, new: Path) -> None:
+    shards = int(new.name.removeprefix(RESHARD))
+    manifest = directory.load()
+    if manifest is None:
+        raise FormatError(f"{directory.path / 'MANIFEST'}: missing, though the state has shards")
+    if manifest.fetch_processes != shards:
+        for old in sorted(directory.path.glob("shard-*")):
+            old.rename(new / f"{_OLD}{old.name}")
+        _sync_directory(new)
+        directory.save(replace(manifest, fetch_processes=shards, boot_id=boot_id()))
+    for shard in sorted(new.glob("shard-*")):
+        shard.rename(directory.path / shard.name)
+    _sync_directory(directory.path)
+
+
+def is_state(path: Path) -> bool:
+    """Whether a crawl was begun in a directory."""
+    return (path / "MANIFEST").exists() or any(path.glob("shard-*"))
+
+
+def is_locked(path: Path) -> bool:
+    """Whether a crawl uses a state now."""
+    try:
+        fd = os.open(path / "LOCK", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(fd)
+    return False
 
 
 def parse_manifest(data: bytes, path: Path) -> Manifest:
@@ -245,14 +304,18 @@ def write_whole(path: Path, data: bytes) -> None:
             file.flush()
             os.fdatasync(file.fileno())
         temporary.rename(path)
-        directory = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(directory)
-        finally:
-            os.close(directory)
+        _sync_directory(path.parent)
     except OSError as error:
         temporary.unlink(missing_ok=True)
         raise StorageError(f"{path}: {error.strerror}") from error
+
+
+def _sync_directory(path: Path) -> None:
+    directory = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)
 
 
 def scratch(path: Path) -> list[Path]:

@@ -23,6 +23,8 @@ Other commands (COMMAND --help tells more):
   larbinpy check-config [FILE]   say what is wrong, or print what is in effect
   larbinpy demo                  crawl a synthetic web on this machine
   larbinpy bench                 measure
+  larbinpy state DIR             what a state holds, and whether it is sound
+  larbinpy urls                  what waits
 
 \b
 Exit codes: 0 finished, 1 fault, 2 usage or configuration,

@@ -21,6 +21,8 @@ COMMANDS: Final = {
     "bench": "larbinpy.cli.bench:bench",
     "check-config": "larbinpy.cli.check_config:check_config",
     "demo": "larbinpy.cli.demo:demo",
+    "state": "larbinpy.cli.state:state",
+    "urls": "larbinpy.cli.urls:urls",
 }
 """Name of a command -> ``module:function``; the function takes its arguments, returns the code."""
 

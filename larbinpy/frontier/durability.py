@@ -88,7 +88,7 @@ class Durability:
             path = self._tail.writer.path
             raise StorageError(f"{path}: the disk failed to sync for the second time")
         self._tail.rotate()
-        found = salvage(self._syncer.unsynced, self._uuid)
+        found = salvage(self._syncer.abandon(), self._uuid)
         for place, id_lsn, enq in found.urls:
             self._mover.rescue(place, pack_move(id_lsn, enq))
         for kind, payload in found.others:

@@ -140,6 +140,12 @@ def pack_seal(records: int, size: int, chain: int) -> bytes:
     return _SEAL.pack(records, size, chain ^ 0xFFFFFFFF, 0)
 
 
+def unpack_seal(payload: bytes) -> tuple[int, int, int]:
+    """Records, bytes, and crc of all crcs of a SEAL."""
+    records, size, chain, _ = _SEAL.unpack_from(payload)
+    return records, size, chain
+
+
 LoggedUrl = tuple[
     int,
     int,

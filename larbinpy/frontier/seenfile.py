@@ -25,9 +25,9 @@ END: Final = b"END\n"
 
 _NAME: Final = re.compile(r"seen-([0-9a-f]{16})\.fp")
 _HEADER: Final = Struct("<8sHHI16sQQ12x")
-_BLOCK: Final = Struct("<II")
+BLOCK_HEAD: Final = Struct("<II")
 _CRC: Final = Struct("<I")
-_HEADER_BYTES: Final = _HEADER.size + _CRC.size
+HEADER_BYTES: Final = _HEADER.size + _CRC.size
 
 
 @dataclass(slots=True)
@@ -78,12 +78,12 @@ def write(
 
 def encode(uuid: bytes, segment: int, prints: bytes) -> bytes:
     """The bytes of a seen file."""
-    header = _HEADER.pack(MAGIC, VERSION, _HEADER_BYTES, KIND_URLS, uuid, segment, len(prints) // 8)
+    header = _HEADER.pack(MAGIC, VERSION, HEADER_BYTES, KIND_URLS, uuid, segment, len(prints) // 8)
     parts = [header, _CRC.pack(crc32c(header))]
     crcs = []
     for block in _blocks(prints):
         crcs.append(_CRC.pack(crc32c(block)))
-        parts += (_BLOCK.pack(len(block) // 8, crc32c(block)), block)
+        parts += (BLOCK_HEAD.pack(len(block) // 8, crc32c(block)), block)
     parts += (_CRC.pack(crc32c(b"".join(crcs))), END)
     return b"".join(parts)
 
@@ -108,23 +108,23 @@ def read(directory: Path, uuid: bytes, segment: int) -> SeenFile:
 
 def decode(data: bytes, uuid: bytes, segment: int) -> SeenFile:
     """Read the bytes of a seen file; damage costs the block that has it."""
-    expected = _expected_blocks(data, uuid, segment)
+    expected = expected_blocks(data, uuid, segment)
     if expected is None:
         return SeenFile(b"", 0, is_valid=False)
-    good, bad, at = [], 0, _HEADER_BYTES
+    good, bad, at = [], 0, HEADER_BYTES
     for count in expected:
-        block = data[at + _BLOCK.size : at + _BLOCK.size + 8 * count]
-        if _BLOCK.unpack_from(data, at) == (count, crc32c(block)):
+        block = data[at + BLOCK_HEAD.size : at + BLOCK_HEAD.size + 8 * count]
+        if BLOCK_HEAD.unpack_from(data, at) == (count, crc32c(block)):
             good.append(block)
         else:
             bad += 1
-        at += _BLOCK.size + 8 * count
+        at += BLOCK_HEAD.size + 8 * count
     return SeenFile(b"".join(good), bad, is_valid=True)
 
 
-def _expected_blocks(data: bytes, uuid: bytes, segment: int) -> list[int] | None:
+def expected_blocks(data: bytes, uuid: bytes, segment: int) -> list[int] | None:
     """Sizes of the blocks that header and length agree on, None for a file that is not ours."""
-    if len(data) < _HEADER_BYTES + 8 or not data.endswith(END):
+    if len(data) < HEADER_BYTES + 8 or not data.endswith(END):
         return None
     if _CRC.unpack_from(data, _HEADER.size)[0] != crc32c(data[: _HEADER.size]):
         return None
@@ -132,6 +132,6 @@ def _expected_blocks(data: bytes, uuid: bytes, segment: int) -> list[int] | None
     if (magic, version, kind, owner, number) != (MAGIC, VERSION, KIND_URLS, uuid, segment):
         return None
     sizes = [BLOCK] * (count // BLOCK) + ([count % BLOCK] if count % BLOCK else [])
-    if len(data) != _HEADER_BYTES + _BLOCK.size * len(sizes) + 8 * count + _CRC.size + len(END):
+    if len(data) != HEADER_BYTES + BLOCK_HEAD.size * len(sizes) + 8 * count + _CRC.size + len(END):
         return None
     return sizes

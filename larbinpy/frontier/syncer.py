@@ -59,9 +59,9 @@ class Syncer:
     Invariant: everything up to ``synced_lsn`` has returned from fdatasync.
     """
 
-    __slots__ = ("_began_ns", "_chunks", "_directory", "_disk", "_full", "_job", "_mark", "_marked",
-                 "_named", "_period_ns", "_pool", "_times", "failures", "is_broken", "safe_lsn",
-                 "synced_lsn")  # fmt: skip
+    __slots__ = ("_began_ns", "_chunks", "_directory", "_disk", "_failed", "_full", "_job", "_mark",
+                 "_marked", "_named", "_period_ns", "_pool", "_times", "_waiting_bytes", "failures",
+                 "is_broken", "safe_lsn", "synced_lsn")  # fmt: skip
 
     def __init__(
         self, disk: Disk, directory: Path, *, period_ns: int, times: SyncTimes, synced_lsn: int,
@@ -85,6 +85,8 @@ class Syncer:
         self._marked = self._mark = 0
         self._named = -1
         self._began_ns = 0
+        self._waiting_bytes = 0
+        self._failed: list[Chunk] = []
         self._full: list[SegmentWriter] = []
         self._chunks: list[Chunk] = []
         self._job: _Job | None = None
@@ -93,6 +95,7 @@ class Syncer:
     def retire(self, full: SegmentWriter) -> None:
         """Take a segment that was sealed: it is synced and closed by the next sync."""
         self._full.append(full)
+        self._waiting_bytes += full.unsynced_bytes
         self._chunks += full.take_unsynced()
 
     def begin(self, writer: SegmentWriter, now_ns: int, *, must: bool = False) -> None:
@@ -106,6 +109,7 @@ class Syncer:
             return
         full, self._full = self._full, []
         chunks, self._chunks = self._chunks + writer.take_unsynced(), []
+        self._waiting_bytes = 0
         is_named = writer.number != self._named
         future = self._pool.submit(self._sync, [*full, writer], is_named)
         began_us = time.time_ns() // 1000
@@ -117,7 +121,8 @@ class Syncer:
 
     def is_behind(self, writer: SegmentWriter) -> bool:
         """Whether the log should wait for the sync that runs."""
-        return self._job is not None and writer.unsynced_bytes >= BACKLOG_BYTES
+        waiting = self._waiting_bytes + writer.unsynced_bytes
+        return self._job is not None and waiting >= BACKLOG_BYTES
 
     def _sync(self, writers: list[SegmentWriter], is_named: bool) -> None:
         for writer in writers:
@@ -130,7 +135,7 @@ class Syncer:
     def settle(self, *, wait: bool = False) -> Mark | None:
         """See to a sync that has ended; returns what is to be marked, if anything.
 
-        A sync that failed breaks the syncer: ``unsynced`` has what must be written elsewhere.
+        A sync that failed breaks the syncer: ``abandon`` has what must be written elsewhere.
         """
         job = self._job
         if job is None or not (wait or job.future.done()):
@@ -157,16 +162,21 @@ class Syncer:
         """A mark was appended with this lsn."""
         self._mark, self._marked = lsn, mark.lsn
 
-    @property
-    def unsynced(self) -> list[Chunk]:
-        """All that is written to segments that were retired, and not synced."""
-        return self._chunks
+    def abandon(self) -> list[Chunk]:
+        """Give up all segments that were retired; returns what is not synced of them.
+
+        Until ``rescued`` a further call returns the same, whatever was retired meanwhile.
+        """
+        if not self._failed:
+            self._failed, self._chunks = self._chunks, []
+            for full in self._full:
+                full.close()
+            self._full, self._waiting_bytes = [], 0
+        return self._failed
 
     def rescued(self) -> None:
-        """All of ``unsynced`` was written elsewhere: its files are left as they are."""
-        for full in self._full:
-            full.close()
-        self._chunks, self._full = [], []
+        """What was abandoned was written elsewhere."""
+        self._failed = []
         self.is_broken = False
         self._mark = 0  # the last mark may stand in one of them
 

@@ -56,6 +56,7 @@ def write(directory: Path, urls: int, hosts: int) -> None:
     fifo, _ = PersistentFifo.open(directory, uuid=UUID, settings=SETTINGS)
     for start in range(0, urls, BATCH):
         fifo.put(links(start, hosts), MASK)
+        fifo.flush()
     fifo.collect(wait=True)
     fifo.flush()
 
