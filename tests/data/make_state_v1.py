@@ -13,8 +13,8 @@ Two shards in segments of 4 KiB, every record type:
 - host www.h3.example has a HOST (until 5 us, level 2, 1 failure) in the shard that owns it;
 - the measured counter ``hosts`` is 11 in shard 0;
 - each log was synced and marked, closed in order, opened a second time, and then left as a kill
-  leaves it: URL 200 (in shard 1: 201) was put behind the last mark, and the last 5 bytes are torn off a
-  COUNTS record.
+  leaves it: URL 200 (in shard 1: 201) was put behind the last mark, and the last 5 bytes are torn
+  off a COUNTS record.
 """
 
 from __future__ import annotations
