@@ -53,6 +53,10 @@ class Crew:
             for parser in self.of("parser"):
                 _join(shard, parser)
 
+    def trust(self) -> None:
+        """From now on only processes die: successors may trust what their logs hold."""
+        self._start["is_trusted"] = True
+
     def start_seeder(self) -> None:
         """Start the process that reads the seeds; its ``start`` closes nothing."""
         self._start_child("seeder", 0)

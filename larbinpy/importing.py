@@ -23,6 +23,7 @@ from larbinpy.dedup.bitsfile import LARBIN_NAME, NAME, BitsFile
 from larbinpy.dedup.seen import ExactSeen
 from larbinpy.errors import ConfigError
 from larbinpy.frontier.log import PersistentFifo
+from larbinpy.frontier.settings import Settings
 from larbinpy.records import Kind
 from larbinpy.seeds import larbinstate
 from larbinpy.seeds.larbinstate import Fault, Queued
@@ -181,8 +182,7 @@ class _Shard:
         self._fifo, _ = PersistentFifo.open(
             directory,
             uuid=key,
-            segment_bytes=config.segment_size_bytes,
-            durability=config.durability,
+            settings=Settings(config.segment_size_bytes, config.durability),
         )
         self._seen = ExactSeen()
         self._links: list[bytes] = []

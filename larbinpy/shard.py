@@ -280,6 +280,7 @@ class Shard:
         if self._is_flushed:
             self._flushed_ns = now
             if not self._refusal and self._attempt(self._frontier.commit):
+                self._ledger.tell()  # DONEs that were held may have been written
                 self._peers.answer_written()
             self._handover.flush()
             self._peers.flush()
@@ -309,7 +310,7 @@ class Shard:
         self._ledger.publish(
             waiting=self._frontier.waiting,
             in_flight=self._in_flight,
-            parsing=self._handover.pages + self._frontier.undone,
+            parsing=self._handover.pages + self._frontier.undone + self._frontier.held,
         )
         if now - self._tidied_ns > TIDY_NS and not self._stop_ns and not self._refusal:
             self._tidied_ns = now

@@ -24,6 +24,8 @@ from larbinpy.fetch.curl import CurlFetcher
 from larbinpy.fetch.guard import is_public
 from larbinpy.frontier.frontier import Frontier
 from larbinpy.frontier.log import PersistentFifo
+from larbinpy.frontier.settings import Settings
+from larbinpy.frontier.synctimes import SharedSyncTimes
 from larbinpy.frontier.tickets import Tickets
 from larbinpy.ledger import Ledger
 from larbinpy.parse.handover import Handover
@@ -89,9 +91,14 @@ class ShardParts:
         fifo, found = PersistentFifo.open(
             directory,
             uuid=start.uuid,
-            segment_bytes=config.segment_size_bytes,
-            durability=config.durability,
-            keeps_pages=config.page_no_duplicate,
+            settings=Settings(
+                config.segment_size_bytes,
+                config.durability,
+                sync_s=config.sync_time_s,
+                keeps_pages=config.page_no_duplicate,
+            ),
+            is_trusted=start.is_trusted,
+            times=SharedSyncTimes(memory, start.index),
         )
         hosts = _make_hosts(start, memory)
         notices = _notices(start.index, found)
@@ -227,6 +234,8 @@ def _notices(shard: int, found: Recovered) -> list[str]:
     ]
     if found.lost:
         notices.append(f"shard {shard}: {found.lost} URLs were lost with the damage")
+    if found.ignored_dones:
+        notices.append(f"shard {shard}: {found.ignored_dones} pages in doubt are fetched again")
     if found.seconds > 1:
         notices.append(f"shard {shard}: log read in {found.seconds:.1f} s")
     return notices

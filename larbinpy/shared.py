@@ -55,6 +55,8 @@ class ShardWord(IntEnum):
     ACCEPTED = 1
     IN_FLIGHT = 2
     TICKETS_HELD = 3
+    SYNCED_NS = 4
+    """What its log had written before this time (monotonic) is on the medium."""
 
 
 class ParserWord(IntEnum):

@@ -46,7 +46,11 @@ _FILES: Final = (
 )
 STORED: Final = "stored"
 """Directory of what the outputs note of the pages that they store."""
-_DIRECTORIES: Final = ("shard-*", "inbox", STORED)
+RESHARD: Final = "reshard-"
+"""Begin of the name of a directory with new shards: ``reshard-N``, or ``reshard-N.tmp`` before it
+is whole."""
+_DIRECTORIES: Final = ("shard-*", f"{RESHARD}*", "inbox", STORED)
+_OLD: Final = "old-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +71,22 @@ class Manifest:
     @classmethod
     def new(cls, *, fetch_processes: int, seen_set: str, url_mode: str, suffix_list: str) -> Self:
         """A manifest of a new crawl."""
-        return cls(uuid.uuid4().hex, fetch_processes, seen_set, url_mode, suffix_list)
+        return cls(
+            uuid.uuid4().hex, fetch_processes, seen_set, url_mode, suffix_list, boot_id=boot_id()
+        )
+
+    def opened(self) -> Self:
+        """The manifest while a crawl runs whose logs are all open."""
+        return replace(self, boot_id=boot_id(), clean=False)
+
+    @property
+    def is_trusted(self) -> bool:
+        """Whether all that was written is there: the last run was stopped, or only killed.
+
+        When not, the logs put in doubt what was not synced.  The boot id may be replaced only
+        after all of them have noted that.
+        """
+        return self.clean or self.boot_id == boot_id()
 
     @property
     def key(self) -> bytes:
@@ -76,7 +95,9 @@ class Manifest:
 
 
 def begin(directory: StateDirectory, config: Config, *, reload: bool) -> Manifest:
-    """Open the state of a crawl, or begin one.
+    """Open the state of a crawl, or begin one; returns the manifest as it was left.
+
+    What is saved is not clean, and keeps the boot id: see ``Manifest.is_trusted``.
 
     Args:
         reload: a crawl must have been begun here.
@@ -85,6 +106,7 @@ def begin(directory: StateDirectory, config: Config, *, reload: bool) -> Manifes
         ConfigError: there is no crawl to reload, or the configuration does not fit it.
         FormatError: the manifest is damaged.
     """
+    finish_reshard(directory)
     manifest = directory.load()
     if manifest is None:
         if reload:
@@ -92,8 +114,8 @@ def begin(directory: StateDirectory, config: Config, *, reload: bool) -> Manifes
         manifest = new_manifest(directory, config)
     else:
         check_manifest(manifest, config)
-        manifest = replace(manifest, seen_set=config.seen_set, clean=False)
-    directory.save(manifest)
+        manifest = replace(manifest, seen_set=config.seen_set)
+    directory.save(replace(manifest, clean=False))
     return manifest
 
 
@@ -167,7 +189,7 @@ class StateDirectory:
     @property
     def exists(self) -> bool:
         """Whether a crawl was begun here."""
-        return (self.path / "MANIFEST").exists() or any(self.path.glob("shard-*"))
+        return is_state(self.path)
 
     @property
     def is_half_imported(self) -> bool:
@@ -191,13 +213,66 @@ class StateDirectory:
 
     def save(self, manifest: Manifest) -> None:
         """Replace the manifest."""
-        manifest = replace(manifest, boot_id=boot_id())
         body = json.dumps(asdict(manifest), indent=1).encode()
         write_whole(self.path / "MANIFEST", body + b"\n%08x\n" % zlib.crc32(body))
 
     def shard(self, index: int) -> Path:
         """Directory of a shard."""
         return self.path / f"shard-{index:02d}"
+
+
+def finish_reshard(directory: StateDirectory) -> None:
+    """Put new shards that are whole in the places of the old ones; leftovers are deleted.
+
+    Two steps, with the manifest between them: the old ones go into the directory of the new ones,
+    then these come out.  What a kill leaves tells which step it was.
+
+    Raises:
+        FormatError: there are new shards, and no good manifest.
+        StorageError: the disk refused.
+    """
+    for found in sorted(directory.path.glob(f"{RESHARD}*")):
+        try:
+            if found.suffix != ".tmp":
+                _take_over(directory, found)
+            shutil.rmtree(found)
+        except OSError as error:
+            raise StorageError(f"{found}: {error.strerror}") from error
+
+
+def _take_over(directory: StateDirectory, new: Path) -> None:
+    shards = int(new.name.removeprefix(RESHARD))
+    manifest = directory.load()
+    if manifest is None:
+        raise FormatError(f"{directory.path / 'MANIFEST'}: missing, though the state has shards")
+    if manifest.fetch_processes != shards:
+        for old in sorted(directory.path.glob("shard-*")):
+            old.rename(new / f"{_OLD}{old.name}")
+        _sync_directory(new)
+        directory.save(replace(manifest, fetch_processes=shards, boot_id=boot_id()))
+    for shard in sorted(new.glob("shard-*")):
+        shard.rename(directory.path / shard.name)
+    _sync_directory(directory.path)
+
+
+def is_state(path: Path) -> bool:
+    """Whether a crawl was begun in a directory."""
+    return (path / "MANIFEST").exists() or any(path.glob("shard-*"))
+
+
+def is_locked(path: Path) -> bool:
+    """Whether a crawl uses a state now."""
+    try:
+        fd = os.open(path / "LOCK", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(fd)
+    return False
 
 
 def parse_manifest(data: bytes, path: Path) -> Manifest:
@@ -273,14 +348,18 @@ def write_whole(path: Path, data: bytes) -> None:
             file.flush()
             os.fdatasync(file.fileno())
         temporary.rename(path)
-        directory = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(directory)
-        finally:
-            os.close(directory)
+        _sync_directory(path.parent)
     except OSError as error:
         temporary.unlink(missing_ok=True)
         raise StorageError(f"{path}: {error.strerror}") from error
+
+
+def _sync_directory(path: Path) -> None:
+    directory = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)
 
 
 def scratch(path: Path) -> list[Path]:

@@ -77,6 +77,7 @@ class Supervisor:
                 "uuid": manifest.uuid,
                 "shards": manifest.fetch_processes,
                 "parsers": parsers,
+                "is_trusted": manifest.is_trusted,
             },
             descriptors=(self._memory.fd,),
         )
@@ -161,6 +162,9 @@ class Supervisor:
     def _begin(self) -> None:
         """All shards are up for the first time: set the tickets, then read the seeds."""
         self._has_begun = True
+        self._manifest = self._manifest.opened()
+        self._directory.save(self._manifest)
+        self._crew.trust()
         totals = self._observer.begin()
         if self._limits.pages:
             left = max(0, self._limits.pages - totals.counters["success"])

@@ -46,6 +46,8 @@ class Start:
     uuid: bytes
     shards: int
     parsers: int
+    is_trusted: bool = True
+    """False when the machine has gone down since the state was written, and not in order."""
 
     @classmethod
     def read(cls, fields: dict[str, Any]) -> Start:
@@ -57,6 +59,7 @@ class Start:
             uuid=bytes.fromhex(fields["uuid"]),
             shards=fields["shards"],
             parsers=fields["parsers"],
+            is_trusted=fields["is_trusted"],
         )
 
 

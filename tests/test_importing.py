@@ -12,6 +12,7 @@ from larbinpy.config import Config
 from larbinpy.dedup.bitsfile import BitsFile
 from larbinpy.errors import ConfigError, FormatError
 from larbinpy.frontier.log import PersistentFifo
+from larbinpy.frontier.settings import Settings
 from larbinpy.importing import import_larbin
 from larbinpy.state import StateDirectory
 from tests.larbinstate import NAMES, lines, unpack
@@ -66,7 +67,7 @@ def waiting(config: Config) -> list[list[LoggedUrl]]:
     shards = []
     for index in range(manifest.fetch_processes):
         fifo, found = PersistentFifo.open(
-            shard(config, index), uuid=manifest.key, segment_bytes=1 << 20, durability="off"
+            shard(config, index), uuid=manifest.key, settings=Settings(1 << 20, "off")
         )
         shards.append(fifo.read(list(memoryview(found.waiting).cast("Q"))))
         fifo.close()

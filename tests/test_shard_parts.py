@@ -12,6 +12,7 @@ from larbinpy.dedup.bitsfile import LARBIN_NAME, BitsFile
 from larbinpy.dedup.seen import BitsSeen, BloomSeen, ExactSeen
 from larbinpy.errors import ConfigError, FormatError, StorageError
 from larbinpy.frontier.log import PersistentFifo
+from larbinpy.frontier.settings import Settings
 from larbinpy.records import ID_SHARD_SHIFT, ID_WITHOUT_ENQ
 from larbinpy.shard_parts import ShardParts
 from larbinpy.shared import CrawlMemory
@@ -52,7 +53,7 @@ def test_a_new_shard(tmp_path: Path) -> None:
 def test_a_shard_that_starts_again_has_what_waited(tmp_path: Path) -> None:
     """In its chains, with the next epoch."""
     fifo, _ = PersistentFifo.open(
-        tmp_path / "shard-00", uuid=logs.UUID, segment_bytes=1 << 20, durability="off"
+        tmp_path / "shard-00", uuid=logs.UUID, settings=Settings(1 << 20, "off")
     )
     places = logs.places_of(logs.put(fifo, range(10)))
     logs.finish(fifo, places[:4])
@@ -64,7 +65,7 @@ def test_a_shard_that_starts_again_has_what_waited(tmp_path: Path) -> None:
 def test_damage_is_told(tmp_path: Path) -> None:
     """A line for the user for each place; the rest is used."""
     fifo, _ = PersistentFifo.open(
-        tmp_path / "shard-00", uuid=logs.UUID, segment_bytes=1 << 20, durability="off"
+        tmp_path / "shard-00", uuid=logs.UUID, settings=Settings(1 << 20, "off")
     )
     logs.put(fifo, range(30))
     fifo.close()

@@ -106,7 +106,7 @@ def _bench_web(given: argparse.Namespace) -> dict[str, Any]:  # Any: for JSON
     workload = replace(WORKLOADS[given.workload], **changes)
     pairs: list[tuple[Run, Run]] = []
     for number in range(given.pairs):
-        pairs.append((_run_curl(workload), _run_larbinpy(workload, given.sets)))
+        pairs.append((_run_curl(workload), run_larbinpy(workload, given.sets)))
         _print_pair(number, *pairs[-1])
     ratio = median(ours.pages_per_s / bare.pages_per_s for bare, ours in pairs)
     print(f"median ratio of {len(pairs)} pairs: {ratio:.3f} of bare pycurl")
@@ -167,7 +167,12 @@ def _run_curl(workload: Workload) -> Run:
             return _measured(web.requests(), {"pycurl": cpu_s})
 
 
-def _run_larbinpy(workload: Workload, sets: list[str]) -> Run:
+def run_larbinpy(workload: Workload, sets: list[str]) -> Run:
+    """Crawl the web of a workload with the keys of ``sets`` (KEY=VALUE).
+
+    Raises:
+        RunFailed: the crawl ended badly.
+    """
     with tempfile.TemporaryDirectory(prefix="larbinpy-bench-") as name:
         directory = Path(name)
         with _web(workload, directory / "web") as web:

@@ -25,6 +25,8 @@ Other commands (COMMAND --help tells more):
   larbinpy demo                  crawl a synthetic web on this machine
   larbinpy import-larbin DIR     continue a real larbin's crawl
   larbinpy bench                 measure
+  larbinpy state DIR             what a state holds, and whether it is sound
+  larbinpy urls                  what waits
 
 \b
 Exit codes: 0 finished, 1 fault, 2 usage or configuration,

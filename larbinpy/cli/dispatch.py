@@ -23,6 +23,8 @@ COMMANDS: Final = {
     "demo": "larbinpy.cli.demo:demo",
     "import-larbin": "larbinpy.cli.import_larbin:import_larbin",
     "robots": "larbinpy.cli.robots:robots",
+    "state": "larbinpy.cli.state:state",
+    "urls": "larbinpy.cli.urls:urls",
 }
 """Name of a command -> ``module:function``; the function takes its arguments, returns the code."""
 

@@ -108,7 +108,7 @@ class Config:
     state_dir: Path = directory("stateDir", "crawl", "directory of the state", since="0.1")
     durability: str = choice(
         "durability", ("process", "power", "off"), "what the log survives", since="0.1",
-        later={"power": REFUSED}, group="performance",
+        group="performance",
     )  # fmt: skip
     sync_time_s: float = seconds(
         "syncTime", 1.0, "time between two fdatasync of the log", low=0.01, high=3600.0,

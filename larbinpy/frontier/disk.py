@@ -34,6 +34,10 @@ class Disk:
         """Cut the file to ``size`` bytes."""
         os.ftruncate(fd, size)
 
+    def sync_data(self, fd: int) -> None:
+        """Wait until the bytes of a file are on the medium, and its size."""
+        os.fdatasync(fd)
+
     def sync(self, fd: int) -> None:
         """Wait until the bytes of the file, or the names of a directory, are on the medium."""
         os.fsync(fd)

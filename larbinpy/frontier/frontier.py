@@ -51,7 +51,8 @@ class Added:
 class Frontier:
     """What is to be fetched.
 
-    Invariant: accepted = done + waiting + (taken and neither put back nor done) + ``undone``.
+    Invariant: accepted = done + waiting + ``held`` + ``undone`` + (taken and neither put back nor
+    done).
     After a StorageError nothing is lost: the same call, or ``commit``, goes on with it.
     """
 
@@ -115,6 +116,11 @@ class Frontier:
         """URLs in the chains."""
         return self._table.waiting
 
+    @property
+    def held(self) -> int:
+        """URLs that are done as soon as their links are on the medium."""
+        return self._fifo.held
+
     def next_ns(self) -> int:
         """When the next URL may be taken; -1 = nobody knows."""
         return self._table.next_ns()
@@ -173,7 +179,9 @@ class Frontier:
             self.undone -= len(positions)
 
     def tidy(self, *, wait: bool = False) -> None:
-        """Note what only memory knows, and delete segments that are done; call it every second.
+        """Note what only memory knows, compact the log a little, delete segments that are done.
+
+        Call it every second.
 
         Args:
             wait: until helper threads have written what they are writing.
@@ -184,6 +192,7 @@ class Frontier:
         self._fifo.counts()
         self.commit()
         self._seen.save(self._fifo.segment, wait=wait)
+        self._fifo.compact()
         self._fifo.collect(below=self._seen.needs_from, wait=wait)
 
     def close(self) -> None:

@@ -19,6 +19,7 @@ _HOST: Final = Struct("<QBBBx")
 _SEAL: Final = Struct("<QQII")
 _LSN: Final = Struct("<Q")
 _LINK: Final = Struct("<QHHHHBBBBBBHff")
+_MARK: Final = Struct("<QQ")
 
 ENQ_ATTEMPTS: Final = 19
 """Offset of ``attempts`` in an ENQ payload."""
@@ -97,19 +98,53 @@ def unpack_host(payload: bytes) -> HostState:
     return HostState(payload[_HOST.size : _HOST.size + size], until_us, level, failures)
 
 
-def pack_lsn(lsn: int) -> bytes:
-    """The payload of SYNCMARK, and the head of MOVE."""
-    return _LSN.pack(lsn)
+def pack_move(id_lsn: int, enq: bytes, attempts: int | None = None) -> bytes:
+    """The payload of MOVE.
+
+    Args:
+        enq: payload of the URL's ENQ.
+        attempts: requests so far; None = as ``enq`` says.
+    """
+    if attempts is not None:
+        enq = enq[:ENQ_ATTEMPTS] + bytes((attempts,)) + enq[ENQ_ATTEMPTS + 1 :]
+    return _LSN.pack(id_lsn) + enq
 
 
-def unpack_lsn(payload: bytes) -> int:
-    """Read what ``pack_lsn`` wrote."""
-    return int(_LSN.unpack_from(payload)[0])
+def unpack_move(payload: bytes) -> tuple[int, bytes]:
+    """Id and ENQ payload of a MOVE."""
+    return int(_LSN.unpack_from(payload)[0]), payload[_LSN.size :]
+
+
+def pack_mark(lsn: int, began_us: int) -> bytes:
+    """The payload of SYNCMARK."""
+    return _MARK.pack(lsn, began_us)
+
+
+def unpack_mark(payload: bytes) -> tuple[int, int]:
+    """Lsn and time of a SYNCMARK; the time is 0 where none was written."""
+    lsn, began_us = _MARK.unpack(payload[: _MARK.size].ljust(_MARK.size, b"\0"))
+    return lsn, began_us
+
+
+def done_ids(entries: bytes) -> list[int]:
+    """The ids in DONE entries."""
+    ids, at = [], 0
+    while at + _DONE.size <= len(entries):
+        id_lsn, _, filters, *_ = _DONE.unpack_from(entries, at)
+        ids.append(id_lsn)
+        at += _DONE.size + filters * _FILTER.size
+    return ids
 
 
 def pack_seal(records: int, size: int, chain: int) -> bytes:
     """The payload of SEAL; ``chain`` is the inverted state that a codec keeps."""
     return _SEAL.pack(records, size, chain ^ 0xFFFFFFFF, 0)
+
+
+def unpack_seal(payload: bytes) -> tuple[int, int, int]:
+    """Records, bytes, and crc of all crcs of a SEAL."""
+    records, size, chain, _ = _SEAL.unpack_from(payload)
+    return records, size, chain
 
 
 LoggedUrl = tuple[

@@ -12,7 +12,8 @@ from larbinpy.errors import StorageError
 from larbinpy.frontier import seenfile
 from larbinpy.frontier.disk import storage_errors
 from larbinpy.frontier.payloads import RecordType, link_entry
-from larbinpy.frontier.segment import OFFSET_MASK, SEGMENT_SHIFT, good_runs
+from larbinpy.frontier.segment import OFFSET_MASK, SEGMENT_SHIFT
+from larbinpy.frontier.walk import walk
 from larbinpy.stats import Counters
 
 if TYPE_CHECKING:
@@ -46,14 +47,18 @@ class SegmentState:
     number: int
     epoch: int
     path: Path
-    live: int = 0
-    """URLs whose newest ENQ or MOVE record lies here and that are not done."""
+    size: int = 0
+    """Bytes; 0 while it is being written."""
     hosts: int = 0
     """HOST records."""
+    retries: int = 0
+    """RETRY records."""
     is_sealed: bool = False
     has_seen: bool = False
     """Its fingerprints are in a seen file, or it has none."""
     first_lsn: int = 0
+    cleared_lsn: int = 0
+    """All that a start needs instead of this segment stands up to here; 0 = it is needed."""
 
 
 class Batch(NamedTuple):
@@ -169,7 +174,7 @@ class Recovered:
             with storage_errors(state.path):
                 data = state.path.read_bytes()
             codec = Codec(self.uuid, state.number)
-            for run in good_runs(codec, data):
+            for run, _ in walk(codec, data, 0):
                 places = memoryview(run.offsets).cast("I")
                 enqueued = array(
                     "I",

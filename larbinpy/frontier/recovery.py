@@ -13,21 +13,24 @@ Everything here may itself be killed at any point: each step is either repeated 
 from __future__ import annotations
 
 import time
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Final
 
 from larbinpy._native.livetable import LiveTable
-from larbinpy._native.logcodec import SCAN_END, SCAN_SEALED, Codec, digests
+from larbinpy._native.logcodec import SCAN_SEALED, Codec, digests
 from larbinpy.frontier import quarantine, seenfile
-from larbinpy.frontier.disk import storage_errors, write_at
+from larbinpy.frontier.disk import storage_errors, sync_directory, write_at
 from larbinpy.frontier.payloads import (
     RecordType,
     pack_seal,
     unpack_host,
-    unpack_lsn,
+    unpack_mark,
     unpack_retry,
 )
 from larbinpy.frontier.recovered import Damage, Recovered, SegmentState
 from larbinpy.frontier.segment import HEADER_BYTES, VERSION, Header, parse_name
+from larbinpy.frontier.unsynced import first_unsynced
+from larbinpy.frontier.walk import walk
 from larbinpy.stats import ACCEPTED, DERIVED, DONE, Counters
 
 if TYPE_CHECKING:
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
 
     from larbinpy._native.logcodec import ScanResult
     from larbinpy.frontier.disk import Disk
+    from larbinpy.frontier.settings import Settings
 
 LOG_GLOB: Final = "q-*.seg"
 BEGUN_BYTES: Final = 4096
@@ -48,14 +52,24 @@ class Recovery:
     """
 
     def __init__(
-        self, disk: Disk, directory: Path, uuid: bytes, *, is_synced: bool, keeps_pages: bool
-    ) -> None:
+        self, disk: Disk, directory: Path, uuid: bytes, settings: Settings, *,
+        is_trusted: bool = True,
+    ) -> None:  # fmt: skip
+        """Prepare to open a log.
+
+        Args:
+            settings: what is mended here, and what was written before, is brought to the medium
+                if the log is.
+            is_trusted: false when the machine has been down since the log was written, and not
+                after a clean stop.
+        """
         self.next_lsn = 0
         self.next_number = 1
         self._disk = disk
         self._directory = directory
         self._uuid = uuid
-        self._is_synced = is_synced
+        self._is_synced = settings.is_synced
+        self._is_trusted = is_trusted
         self._found = Recovered(directory, uuid)
         self._table = LiveTable()
         self._doubts = quarantine.load(directory)
@@ -63,7 +77,7 @@ class Recovery:
         self._skipped = Counters()
         self._base: Counters | None = None
         self._measured = Counters()
-        self._kinds = (seenfile.URLS, seenfile.PAGES) if keeps_pages else (seenfile.URLS,)
+        self._kinds = (seenfile.URLS, seenfile.PAGES) if settings.keeps_pages else (seenfile.URLS,)
 
     def run(self) -> Recovered:
         """Read and mend the log.
@@ -73,9 +87,13 @@ class Recovery:
         """
         started = time.monotonic()
         segments = self._inventory()
+        if not self._is_trusted:
+            self._doubt_unsynced(segments)
         for index, segment in enumerate(segments):
             self._read(segment, is_last=index == len(segments) - 1)
         self._check_seen_of_missing()
+        if self._is_synced:
+            self._sync_unmarked()
         self._sum_up()
         self.next_lsn = max(self.next_lsn, 1)
         self._found.seconds = time.monotonic() - started
@@ -127,6 +145,19 @@ class Recovery:
         self._found.damage.append(Damage(path.name, 0, size, kind))
         quarantine.keep_file(self._disk, self._directory, path)
 
+    def _doubt_unsynced(self, segments: list[SegmentState]) -> None:
+        """Doubt the DONEs that may have reached the medium before their children did.
+
+        The doubt is kept with those that damage casts, before anybody may call this start one
+        without a fall of the machine.
+        """
+        place = first_unsynced(segments, self._uuid)
+        if place is None:
+            return
+        doubt = quarantine.Doubt(*place, self._found.epoch)
+        self._doubts.append(doubt)
+        quarantine.keep_range(self._disk, self._directory, doubt, b"", is_synced=True)
+
     # --- one segment ------------------------------------------------------------------------
 
     def _read(self, segment: SegmentState, *, is_last: bool) -> None:
@@ -165,25 +196,18 @@ class Recovery:
     ) -> tuple[dict[seenfile.Kind, list[bytes]], int]:
         """Take all good records; returns what seen files keep, and where the last one ends."""
         kept: dict[seenfile.Kind, list[bytes]] = {kind: [] for kind in self._kinds}
-        at = HEADER_BYTES
-        expected = self.next_lsn or segment.first_lsn
-        while True:
-            result = codec.scan(data, at, expected)
-            if len(result):
+        end = HEADER_BYTES
+        for run, after in walk(codec, data, self.next_lsn or segment.first_lsn):
+            if len(run):
                 if self.next_lsn:
-                    self._found.lost_records += result.first_lsn - self.next_lsn
-                self._take(segment, data, codec, result, kept)
-                self.next_lsn = result.next_lsn
-            at = result.stop
-            if result.reason in (SCAN_END, SCAN_SEALED):
-                segment.is_sealed = result.reason == SCAN_SEALED
-                break
-            found = codec.resync(data, at, result.next_lsn)
-            if found < 0:
-                break
-            self._gap(segment, data, at, found, "range" if found > at else "gap")
-            at, expected = found, 0
-        return kept, at
+                    self._found.lost_records += run.first_lsn - self.next_lsn
+                self._take(segment, data, codec, run, kept)
+                self.next_lsn = run.next_lsn
+            end = run.stop
+            segment.is_sealed = run.reason == SCAN_SEALED
+            if after >= 0:
+                self._gap(segment, data, end, after, "range" if after > end else "gap")
+        return kept, end
 
     def _gap(self, segment: SegmentState, data: bytes, start: int, end: int, kind: str) -> None:
         """Keep a bad range and doubt the DONEs behind it, unless an earlier start did."""
@@ -238,6 +262,7 @@ class Recovery:
         if kind == RecordType.COUNTS:
             self._measured = Counters.from_bytes(payload)
         elif kind == RecordType.RETRY:
+            segment.retries += 1
             retry = unpack_retry(payload)
             self._found.retries[retry.id_lsn] = retry
         elif kind == RecordType.HOST:
@@ -245,7 +270,7 @@ class Recovery:
             host = unpack_host(payload)
             self._found.hosts[host.host] = host
         elif kind == RecordType.SYNCMARK:
-            self._found.synced_lsn = max(self._found.synced_lsn, unpack_lsn(payload))
+            self._found.synced_lsn = max(self._found.synced_lsn, unpack_mark(payload)[0])
 
     # --- mending ----------------------------------------------------------------------------
 
@@ -264,6 +289,18 @@ class Recovery:
                 self._disk.sync(file.fileno())
         self.next_lsn += 1
         segment.is_sealed = True
+
+    def _sync_unmarked(self) -> None:
+        """Bring to the medium what no SYNCMARK covers: marks to come speak for it too."""
+        segments = self._found.segments
+        marked = range(1, self._found.synced_lsn + 2)
+        for segment, following in zip_longest(segments, segments[1:]):
+            if following is None or following.first_lsn not in marked:
+                with storage_errors(segment.path), segment.path.open("rb") as file:
+                    self._disk.sync_data(file.fileno())
+        if segments:
+            with storage_errors(self._directory):
+                sync_directory(self._disk, self._directory)
 
     def _check_seen(self, segment: SegmentState, kind: seenfile.Kind, entries: bytes) -> None:
         """Make a seen file of a segment if it does not hold exactly these entries."""
@@ -315,9 +352,8 @@ class Recovery:
             found.counters[index] = base[index] + self._visible[index]
         found.ignored_dones = self._skipped[DONE]
         found.waiting = self._table.live()
-        live = self._table.live_by_segment()
         for segment in found.segments:
-            segment.live = live.get(segment.number, 0)
+            segment.size = segment.path.stat().st_size
         found.retries = {
             id_lsn: retry
             for id_lsn, retry in found.retries.items()

@@ -26,9 +26,9 @@ END: Final = b"END\n"
 
 _NAME: Final = re.compile(r"[a-z]+-([0-9a-f]{16})\.fp")
 _HEADER: Final = Struct("<8sHHI16sQQ12x")
-_BLOCK: Final = Struct("<II")
+BLOCK_HEAD: Final = Struct("<II")
 _CRC: Final = Struct("<I")
-_HEADER_BYTES: Final = _HEADER.size + _CRC.size
+HEADER_BYTES: Final = _HEADER.size + _CRC.size
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +96,13 @@ def write(
 def encode(uuid: bytes, segment: int, entries: bytes, kind: Kind = URLS) -> bytes:
     """The bytes of a seen file."""
     count = len(entries) // kind.size
-    header = _HEADER.pack(MAGIC, VERSION, _HEADER_BYTES, kind.number, uuid, segment, count)
+    header = _HEADER.pack(MAGIC, VERSION, HEADER_BYTES, kind.number, uuid, segment, count)
     parts = [header, _CRC.pack(crc32c(header))]
     crcs = []
     for start in range(0, len(entries), kind.size * BLOCK):
         block = entries[start : start + kind.size * BLOCK]
         crcs.append(_CRC.pack(crc32c(block)))
-        parts += (_BLOCK.pack(len(block) // kind.size, crc32c(block)), block)
+        parts += (BLOCK_HEAD.pack(len(block) // kind.size, crc32c(block)), block)
     parts += (_CRC.pack(crc32c(b"".join(crcs))), END)
     return b"".join(parts)
 
@@ -122,23 +122,23 @@ def read(directory: Path, uuid: bytes, segment: int, kind: Kind = URLS) -> SeenF
 
 def decode(data: bytes, uuid: bytes, segment: int, kind: Kind = URLS) -> SeenFile:
     """Read the bytes of a seen file; damage costs the block that has it."""
-    expected = _expected_blocks(data, uuid, segment, kind)
+    expected = expected_blocks(data, uuid, segment, kind)
     if expected is None:
         return SeenFile(b"", 0, is_valid=False)
-    good, bad, at = [], 0, _HEADER_BYTES
+    good, bad, at = [], 0, HEADER_BYTES
     for count in expected:
-        block = data[at + _BLOCK.size : at + _BLOCK.size + kind.size * count]
-        if _BLOCK.unpack_from(data, at) == (count, crc32c(block)):
+        block = data[at + BLOCK_HEAD.size : at + BLOCK_HEAD.size + kind.size * count]
+        if BLOCK_HEAD.unpack_from(data, at) == (count, crc32c(block)):
             good.append(block)
         else:
             bad += 1
-        at += _BLOCK.size + kind.size * count
+        at += BLOCK_HEAD.size + kind.size * count
     return SeenFile(b"".join(good), bad, is_valid=True)
 
 
-def _expected_blocks(data: bytes, uuid: bytes, segment: int, kind: Kind) -> list[int] | None:
+def expected_blocks(data: bytes, uuid: bytes, segment: int, kind: Kind = URLS) -> list[int] | None:
     """Sizes of the blocks that header and length agree on, None for a file that is not ours."""
-    if len(data) < _HEADER_BYTES + 8 or not data.endswith(END):
+    if len(data) < HEADER_BYTES + 8 or not data.endswith(END):
         return None
     if _CRC.unpack_from(data, _HEADER.size)[0] != crc32c(data[: _HEADER.size]):
         return None
@@ -146,7 +146,7 @@ def _expected_blocks(data: bytes, uuid: bytes, segment: int, kind: Kind) -> list
     if (magic, version, what, owner, number) != (MAGIC, VERSION, kind.number, uuid, segment):
         return None
     sizes = [BLOCK] * (count // BLOCK) + ([count % BLOCK] if count % BLOCK else [])
-    blocks = _BLOCK.size * len(sizes) + kind.size * count
-    if len(data) != _HEADER_BYTES + blocks + _CRC.size + len(END):
+    blocks = BLOCK_HEAD.size * len(sizes) + kind.size * count
+    if len(data) != HEADER_BYTES + blocks + _CRC.size + len(END):
         return None
     return sizes

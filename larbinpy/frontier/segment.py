@@ -5,18 +5,17 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
+from itertools import compress
 from struct import Struct
 from typing import TYPE_CHECKING, Final
 
-from larbinpy._native.logcodec import SCAN_END, SCAN_SEALED, Codec, crc32c
+from larbinpy._native.logcodec import Codec, crc32c
 from larbinpy.frontier.disk import storage_errors, write_at
-from larbinpy.frontier.payloads import RecordType, pack_seal, unpack_host
+from larbinpy.frontier.payloads import RecordType, pack_seal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
-    from larbinpy._native.logcodec import ScanResult
     from larbinpy.frontier.disk import Disk
 
 MAGIC: Final = b"\x8aLBPY\r\n\x1a"
@@ -29,6 +28,15 @@ OFFSET_MASK: Final = (1 << SEGMENT_SHIFT) - 1
 _HEADER: Final = Struct("<8sHHI16sI4xQQ4x")
 _CRC: Final = Struct("<I")
 _NAME: Final = re.compile(r"q-([0-9a-f]{8})-([0-9a-f]{16})\.seg")
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Bytes that were written to a segment and are not known to be on the medium."""
+
+    segment: int
+    offset: int
+    data: bytearray
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,20 +78,8 @@ def parse_name(name: str) -> tuple[int, int] | None:
     return (int(match[1], 16), int(match[2], 16)) if match else None
 
 
-def good_runs(codec: Codec, data: bytes) -> Iterator[ScanResult]:
-    """The whole records of a segment, passing over what is damaged."""
-    at = HEADER_BYTES
-    while at >= 0:
-        run = codec.scan(data, at, 0)
-        if len(run):
-            yield run
-        if run.reason in (SCAN_END, SCAN_SEALED):
-            return
-        at = codec.resync(data, run.stop, run.next_lsn)
-
-
-def hosts_in(path: Path, uuid: bytes, number: int) -> list[bytes]:
-    """The hosts that have HOST records in a segment, each once.
+def payloads_in(path: Path, uuid: bytes, number: int, kind: RecordType) -> list[bytes]:
+    """The payloads of all records of a type in a segment.
 
     Raises:
         StorageError: the segment cannot be read.
@@ -93,10 +89,8 @@ def hosts_in(path: Path, uuid: bytes, number: int) -> list[bytes]:
     codec = Codec(uuid, number)
     run = codec.scan(data, HEADER_BYTES, 0)
     places = memoryview(run.offsets).cast("I")
-    records = (
-        place for kind, place in zip(run.types, places, strict=True) if kind == RecordType.HOST
-    )
-    return sorted({unpack_host(codec.record(data, place)[2]).host for place in records})
+    chosen = compress(places, map(int(kind).__eq__, run.types))
+    return [codec.record(data, place)[2] for place in chosen]
 
 
 class SegmentWriter:
@@ -104,22 +98,29 @@ class SegmentWriter:
 
     Invariant: what ``codec`` encoded is in the file or in the buffer, in order, once.
     After an error the buffer stays; the next ``flush`` writes it at the same place.
+    With ``keeps_unsynced`` what was written stays in memory until ``take_unsynced``.
     """
 
     __slots__ = (
         "_buffer",
         "_disk",
+        "_keeps_unsynced",
+        "_unsynced",
         "codec",
         "fd",
         "is_sealed",
         "next_lsn",
         "number",
         "path",
+        "unsynced_bytes",
         "written_end",
         "written_lsn",
     )
 
-    def __init__(self, disk: Disk, directory: Path, header: Header, *, counts: bytes) -> None:
+    def __init__(
+        self, disk: Disk, directory: Path, header: Header, *, counts: bytes,
+        keeps_unsynced: bool = False,
+    ) -> None:  # fmt: skip
         """Create the file with its header and COUNTS.
 
         Raises:
@@ -132,6 +133,9 @@ class SegmentWriter:
         self.written_lsn = header.first_lsn - 1
         self.written_end = 0
         self.is_sealed = False
+        self.unsynced_bytes = 0
+        self._keeps_unsynced = keeps_unsynced
+        self._unsynced: list[Chunk] = []
         self._buffer = bytearray(header.pack())
         self._disk = disk
         with storage_errors(self.path):
@@ -178,9 +182,18 @@ class SegmentWriter:
         """
         if self._buffer:
             write_at(self._disk, self.fd, self._buffer, self.written_end, self.path)
+            if self._keeps_unsynced:
+                self._unsynced.append(Chunk(self.number, self.written_end, self._buffer))
+                self.unsynced_bytes += len(self._buffer)
             self.written_end += len(self._buffer)
             self._buffer = bytearray()
         self.written_lsn = self.next_lsn - 1
+
+    def take_unsynced(self) -> list[Chunk]:
+        """Hand over what was written since the last call; empty unless it is kept."""
+        taken, self._unsynced = self._unsynced, []
+        self.unsynced_bytes = 0
+        return taken
 
     def seal(self) -> None:
         """Write SEAL behind all records; may be called again after an error."""

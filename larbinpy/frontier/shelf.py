@@ -9,17 +9,19 @@ from typing import TYPE_CHECKING, Final
 
 from larbinpy._native.livetable import LiveTable
 from larbinpy._native.logcodec import SCAN_SEALED, Codec, digests
+from larbinpy._native.placemap import PlaceMap
 from larbinpy.errors import FormatError, StorageError
 from larbinpy.frontier import seenfile
 from larbinpy.frontier.disk import storage_errors
-from larbinpy.frontier.segment import HEADER_BYTES, OFFSET_MASK, SEGMENT_SHIFT
+from larbinpy.frontier.segment import HEADER_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from array import array
     from concurrent.futures import Future
 
     from larbinpy.frontier.disk import Disk
     from larbinpy.frontier.recovered import Recovered, SegmentState
+    from larbinpy.frontier.settings import Settings
 
 OPEN_SEGMENTS: Final = 16
 
@@ -31,15 +33,17 @@ class Shelf:
     """
 
     __slots__ = ("_descriptors", "_directory", "_disk", "_is_synced", "_jobs", "_keeps_pages",
-                 "_pool", "_uuid", "segments")  # fmt: skip
+                 "_pool", "_uuid", "places", "segments")  # fmt: skip
 
-    def __init__(self, disk: Disk, found: Recovered, *, is_synced: bool, keeps_pages: bool) -> None:
+    def __init__(self, disk: Disk, found: Recovered, settings: Settings) -> None:
         self.segments: dict[int, SegmentState] = {state.number: state for state in found.segments}
+        self.places = PlaceMap()
+        self.places.load(memoryview(found.waiting).cast("Q"))
         self._directory = found.directory
         self._uuid = found.uuid
         self._disk = disk
-        self._is_synced = is_synced
-        self._keeps_pages = keeps_pages
+        self._is_synced = settings.is_synced
+        self._keeps_pages = settings.keeps_pages
         self._descriptors: OrderedDict[int, int] = OrderedDict()
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="seen-file")
         self._jobs: dict[int, Future[None]] = {}
@@ -66,16 +70,11 @@ class Shelf:
         with storage_errors(state.path):
             return os.open(state.path, os.O_RDONLY | os.O_CLOEXEC)
 
-    def check(self, places: Iterable[int]) -> None:
-        """Raise ``StorageError`` when a position lies in a segment that is not there."""
-        for place in places:
-            if place >> SEGMENT_SHIFT not in self.segments or not place & OFFSET_MASK:
-                raise StorageError(f"{self._directory}: no record at position {place}")
-
-    def finish(self, places: Iterable[int]) -> None:
-        """Count the URLs at these positions as no longer here."""
-        for place in places:
-            self.segments[place >> SEGMENT_SHIFT].live -= 1
+    def check(self, places: array[int]) -> None:
+        """Raise ``StorageError`` when there is no unfinished URL at one of these positions."""
+        bad = self.places.check(places)
+        if bad:
+            raise StorageError(f"{self._directory}: no URL at position {bad}")
 
     def next_number(self, number: int) -> int | None:
         """The segment behind ``number``, which may be gone; None behind the newest."""
@@ -85,7 +84,10 @@ class Shelf:
 
     def sealed(self, number: int) -> None:
         """Have the seen file of a segment made that was sealed just now."""
-        self.segments[number].is_sealed = True
+        state = self.segments[number]
+        state.is_sealed = True
+        with storage_errors(state.path):
+            state.size = state.path.stat().st_size
         self._jobs[number] = self._pool.submit(self._make_seen, self.segments[number])
 
     def _make_seen(self, state: SegmentState) -> None:
@@ -124,18 +126,23 @@ class Shelf:
                 raise fault
             self.segments[number].has_seen = True
 
-    def deletable(self) -> SegmentState | None:
-        """The oldest segment if nothing needs it any more."""
+    @property
+    def oldest(self) -> SegmentState | None:
+        """The oldest segment if it is complete, with its seen file."""
         oldest = self.segments[min(self.segments)]
-        if oldest.is_sealed and oldest.has_seen and oldest.live == 0:
-            return oldest
-        return None
+        return oldest if oldest.is_sealed and oldest.has_seen else None
+
+    @property
+    def size(self) -> int:
+        """Bytes of all complete segments."""
+        return sum(state.size for state in self.segments.values())
 
     def delete(self, state: SegmentState) -> None:
         """Remove the file of the oldest segment."""
         with storage_errors(state.path):
             state.path.unlink(missing_ok=True)
         del self.segments[state.number]
+        self.places.drop(state.number)
         fd = self._descriptors.pop(state.number, None)
         if fd is not None:
             os.close(fd)

@@ -22,12 +22,14 @@ from typing import TYPE_CHECKING
 
 from larbinpy._native import logcodec
 from larbinpy.frontier.log import PersistentFifo
+from larbinpy.frontier.settings import Settings
 from tests.reference import logcodec as reference
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 UUID = bytes(range(16))
+SETTINGS = Settings(64 << 20)
 BATCH = 1000
 PAGE = 30
 PAIRS = 6
@@ -116,7 +118,7 @@ def crc_rates() -> None:
 
 def fifo_rates(directory: Path, count: int) -> None:
     """put, get, done, open."""
-    fifo, found = PersistentFifo.open(directory, uuid=UUID, segment_bytes=64 << 20)
+    fifo, found = PersistentFifo.open(directory, uuid=UUID, settings=SETTINGS)
     payloads = [links(start, BATCH) for start in range(0, min(count, 100 * BATCH), BATCH)]
     mask = b"\1" * BATCH
     spent = 0.0
@@ -138,7 +140,7 @@ def fifo_rates(directory: Path, count: int) -> None:
     finish(fifo, kept)
     fifo.close()
     begun = time.perf_counter()
-    fifo, found = PersistentFifo.open(directory, uuid=UUID, segment_bytes=64 << 20)
+    fifo, found = PersistentFifo.open(directory, uuid=UUID, settings=SETTINGS)
     opened = time.perf_counter()
     handed = sum(len(batch.offsets) // 4 for batch in found.batches())
     prints = sum(len(part) // 8 for part in found.fingerprints())

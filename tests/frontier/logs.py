@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from larbinpy.frontier.disk import Disk
 from larbinpy.frontier.log import PersistentFifo
 from larbinpy.frontier.payloads import done_entry
+from larbinpy.frontier.settings import Settings
 from larbinpy.records import Outcome, ParsedPage
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from larbinpy.frontier.log import Put
     from larbinpy.frontier.recovered import Recovered
+    from larbinpy.frontier.synctimes import SyncTimes
 
 UUID = bytes(range(16))
 SEGMENT_BYTES = 4096
@@ -59,14 +61,22 @@ def finish(fifo: PersistentFifo, places: Sequence[int]) -> None:
 
 
 def open_log(
-    directory: Path, *, segment_bytes: int = SEGMENT_BYTES, disk: Disk | None = None
+    directory: Path,
+    *,
+    segment_bytes: int = SEGMENT_BYTES,
+    durability: str = "off",
+    sync_s: float = 1.0,
+    is_trusted: bool = True,
+    times: SyncTimes | None = None,
+    disk: Disk | None = None,
 ) -> tuple[PersistentFifo, Recovered]:
     """Open a log as tests want it: small segments, no waiting for the medium."""
     return PersistentFifo.open(
         directory,
         uuid=UUID,
-        segment_bytes=segment_bytes,
-        durability="off",
+        settings=Settings(segment_bytes, durability, sync_s),
+        is_trusted=is_trusted,
+        times=times,
         lock_wait_s=0,
         disk=disk,
     )

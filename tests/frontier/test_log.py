@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from larbinpy.errors import FormatError, StorageError
 from larbinpy.frontier.log import PersistentFifo
 from larbinpy.frontier.payloads import HostState, Retry
+from larbinpy.frontier.settings import Settings
 from larbinpy.stats import HOSTS
 from tests.frontier.logs import (
     UUID,
@@ -166,7 +167,7 @@ def test_host_records_survive_their_segment(tmp_path: Path) -> None:
     """They are written again as the hosts are now, before the segment is deleted."""
     now = {b"slow.example": HostState(b"slow.example", 9, 2, 1)}
     fifo, _ = PersistentFifo.open(
-        tmp_path, uuid=UUID, segment_bytes=4096, durability="off", host_state=now.get
+        tmp_path, uuid=UUID, settings=Settings(4096, "off", host_state=now.get)
     )
     fifo.host(HostState(b"slow.example", 5, 1, 1))
     fifo.host(HostState(b"well.example", 5, 1, 1))
@@ -185,11 +186,11 @@ def test_moved_urls_keep_id_and_order(tmp_path: Path) -> None:
     put(fifo, range(100, 110))
     ids = [url[0] for url in fifo.read(places[5:7])]
     finish(fifo, places[:5] + places[7:])
-    moved = fifo.move([(place, 2) for place in places[5:7]])
-    moved = fifo.move([(place, 3) for place in moved])
+    fifo.move([(place, 2) for place in places[5:7]])
+    fifo.move([(place, 3) for place in places[5:7]])
     assert fifo.collect(wait=True) == 1
     assert [(i, n, 3) for i, n in zip(ids, (5, 6), strict=True)] == [
-        (url[0], url[1], url[13]) for url in fifo.read(moved)
+        (url[0], url[1], url[13]) for url in fifo.read(places[5:7])
     ]
     fifo.close()
     with reopened(tmp_path) as (fifo, found):
@@ -229,7 +230,7 @@ def test_positions_and_entries_are_checked(tmp_path: Path) -> None:
     """A wrong call takes nothing."""
     fifo, _ = open_log(tmp_path)
     put_ = put(fifo, [1])
-    with pytest.raises(StorageError, match="no record at position"):
+    with pytest.raises(StorageError, match="no URL at position"):
         fifo.done(bytes(40), [99 << 32 | 64])
     for entries, places in ((bytes(40), []), (bytes(39), [0]), (bytes(40 * 1700), [0] * 1700)):
         with pytest.raises(ValueError, match="DONE"):
@@ -404,7 +405,7 @@ class _Model:
         old = self.fifo
         self._open()
         old._shelf.close()
-        old._writer.close()
+        old._tail.writer.close()
 
     def reopen(self, _: int) -> None:
         self.fifo.close()

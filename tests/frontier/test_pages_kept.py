@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from larbinpy.frontier.log import PersistentFifo
+from larbinpy.frontier.settings import Settings
 from larbinpy.frontier.payloads import done_entry
 from larbinpy.records import Outcome, ParsedPage
 from tests.frontier.logs import SEGMENT_BYTES, UUID, files, flip_byte, places_of, put
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 def open_log(directory: Path, *, keeps_pages: bool = True) -> tuple[PersistentFifo, Recovered]:
     """A log of small segments."""
     return PersistentFifo.open(
-        directory, uuid=UUID, segment_bytes=SEGMENT_BYTES, durability="off",
-        keeps_pages=keeps_pages, lock_wait_s=0,
+        directory, uuid=UUID, lock_wait_s=0,
+        settings=Settings(SEGMENT_BYTES, "off", keeps_pages=keeps_pages),
     )  # fmt: skip
 
 

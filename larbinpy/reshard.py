@@ -1,0 +1,189 @@
+"""``larbinpy state DIR --reshard N``: write a state again for another number of shards.
+
+The new shards are written beside the old ones, and take their places only when they are whole and
+on the medium (``state.finish_reshard``).  A kill at any point leaves the old state or the new one.
+What is kept: URLs that wait, in the order of each host, with their attempts; all fingerprints; the
+back-off of hosts; counters, as sums in shard 0; quarantines.  Ids of pages change.
+"""
+
+from __future__ import annotations
+
+import shutil
+from array import array
+from struct import Struct
+from typing import TYPE_CHECKING, Final
+
+from larbinpy._native.linkfilter import fingerprint_of, shard
+from larbinpy.errors import ConfigError
+from larbinpy.frontier import quarantine, seenfile
+from larbinpy.frontier.disk import Disk, sync_directory
+from larbinpy.frontier.log import PersistentFifo
+from larbinpy.frontier.payloads import RecordType, Retry, unpack_move
+from larbinpy.frontier.segment import Header, SegmentWriter
+from larbinpy.frontier.settings import Settings
+from larbinpy.state import RESHARD, SUFFIX_LIST, StateDirectory, finish_reshard, is_state
+from larbinpy.stats import ACCEPTED, DONE, Counters
+from larbinpy.url import Domains
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from larbinpy.frontier.recovered import Batch, Recovered
+    from larbinpy.state import Manifest
+
+SETTINGS: Final = Settings(64 << 20)
+SEEN_PRINTS: Final = 1 << 20
+"""Fingerprints of a seen file."""
+_HEAD: Final = Struct("<4xIB3xQ")
+
+
+def reshard(path: Path, shards: int) -> Iterator[str]:
+    """Write the state again for ``shards`` shards; yields what to tell the user.
+
+    Raises:
+        ConfigError: there is no state, or one that cannot be divided anew.
+        StorageError: a crawl uses it, or the disk refused; the state is as it was.
+    """
+    if not is_state(path):
+        raise ConfigError(f"{path} is not a larbinpy state")
+    directory = StateDirectory(path, wait_s=0)
+    try:
+        finish_reshard(directory)
+        manifest = directory.load()
+        if manifest is None:
+            raise ConfigError(f"{path} is not a larbinpy state")
+        if manifest.seen_set == "bits":
+            raise ConfigError(
+                f"{path}: seenSet bits is a table of URLs, which cannot be divided by shards"
+            )
+        if manifest.fetch_processes == shards:
+            yield f"{path} has {shards} shards already"
+            return
+        yield from _reshard(directory, manifest, shards)
+    finally:
+        directory.close()
+
+
+def _reshard(directory: StateDirectory, manifest: Manifest, shards: int) -> Iterator[str]:
+    target = directory.path / f"{RESHARD}{shards}"
+    building = target.with_name(target.name + ".tmp")
+    if building.exists():
+        shutil.rmtree(building)
+    building.mkdir()
+    new = _NewShards(building, manifest, shards, Domains(directory.path / SUFFIX_LIST))
+    old = [directory.shard(index) for index in range(manifest.fetch_processes)]
+    logs: list[tuple[PersistentFifo, Recovered]] = []
+    try:
+        for path in old:
+            logs.append(_open(path, manifest))  # noqa: PERF401 - those opened are closed
+        found = [found for _, found in logs]
+        new.fill(found)
+        for path in old:
+            new.keep_quarantine(path)
+    finally:
+        for fifo, _ in logs:
+            fifo.close()
+        new.close()
+    sync_directory(Disk(), building)
+    building.rename(target)
+    sync_directory(Disk(), directory.path)
+    finish_reshard(directory)
+    waiting = sum(len(one.waiting) // 8 for one in found)
+    yield f"{directory.path}: {manifest.fetch_processes} shards are now {shards}"
+    yield f"{waiting:,} URLs wait"
+
+
+def _open(path: Path, manifest: Manifest) -> tuple[PersistentFifo, Recovered]:
+    return PersistentFifo.open(
+        path, uuid=manifest.key, settings=SETTINGS, is_trusted=manifest.is_trusted
+    )
+
+
+class _NewShards:
+    """The shards that are being written."""
+
+    def __init__(self, path: Path, manifest: Manifest, shards: int, domains: Domains) -> None:
+        self._paths = [path / f"shard-{index:02d}" for index in range(shards)]
+        self._key = manifest.key
+        self._domains = domains
+        self._logs: list[PersistentFifo] = []
+
+    def fill(self, found: list[Recovered]) -> None:
+        """Write all that the old shards hold."""
+        numbers = self._write_seen(found)
+        totals = Counters()
+        for one in found:
+            totals.merge(one.counters)
+        totals[ACCEPTED] = totals[DONE]
+        for index, path in enumerate(self._paths):
+            counters = Counters() if index else totals
+            self._begin(path, numbers[index], counters.as_bytes())
+        for one in found:
+            for batch in one.batches():
+                self._adopt(batch, one)
+                for log in self._logs:
+                    log.flush()
+            for host, state in one.hosts.items():
+                domain = self._domains.of(host)
+                self._log_of(fingerprint_of(self._key, domain, b"")).host(state)
+
+    def _log_of(self, fingerprint: int) -> PersistentFifo:
+        return self._logs[shard(fingerprint, len(self._paths))]
+
+    def _write_seen(self, found: list[Recovered]) -> list[int]:
+        """Write the seen files; returns for each shard the first number that is free."""
+        for path in self._paths:
+            path.mkdir()
+        numbers = [1] * len(self._paths)
+        prints = [array("Q") for _ in self._paths]
+        for one in found:
+            for part in one.fingerprints():
+                for fingerprint in memoryview(part).cast("Q"):
+                    index = shard(fingerprint, len(self._paths))
+                    prints[index].append(fingerprint)
+                    if len(prints[index]) == SEEN_PRINTS:
+                        self._seen_file(index, numbers, prints)
+        for index in range(len(self._paths)):
+            self._seen_file(index, numbers, prints)
+        return numbers
+
+    def _seen_file(self, index: int, numbers: list[int], prints: list[array[int]]) -> None:
+        data = prints[index].tobytes()
+        path = self._paths[index]
+        seenfile.write(Disk(), path, self._key, numbers[index], data, is_synced=True)
+        numbers[index] += bool(data)
+        prints[index] = array("Q")
+
+    def _begin(self, path: Path, number: int, counts: bytes) -> None:
+        """Begin a log with a segment that says what was counted before it."""
+        header = Header(self._key, 1, number, 1)
+        first = SegmentWriter(Disk(), path, header, counts=counts)
+        first.seal()
+        first.close()
+        self._logs.append(PersistentFifo.open(path, uuid=self._key, settings=SETTINGS)[0])
+
+    def _adopt(self, batch: Batch, old: Recovered) -> None:
+        """Put waiting URLs into the logs of their new shards."""
+        for at in memoryview(batch.offsets).cast("I"):
+            size, kind, id_lsn = _HEAD.unpack_from(batch.records, at)
+            enq = batch.records[at + _HEAD.size : at + _HEAD.size + size]
+            if kind == RecordType.MOVE:
+                id_lsn, enq = unpack_move(enq)
+            log = self._log_of(int.from_bytes(enq[:8], "little"))
+            new_id = log.adopt(enq)
+            if id_lsn in old.retries:
+                retry = old.retries[id_lsn]
+                log.retry(Retry(new_id, retry.attempt, retry.not_before_us))
+
+    def keep_quarantine(self, old: Path) -> None:
+        """Keep what was put aside, by names that cast no doubt on the new logs."""
+        aside = self._paths[0] / quarantine.NAME
+        for path in sorted((old / quarantine.NAME).glob("*")):
+            aside.mkdir(exist_ok=True)
+            shutil.copy2(path, aside / f"{old.name}-{path.name}")
+
+    def close(self) -> None:
+        """Bring everything to the medium."""
+        for log in self._logs:
+            log.close()
