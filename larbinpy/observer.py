@@ -43,6 +43,7 @@ class Observer:
         self._blocks: dict[int, list[int]] = {}
         self._samples: deque[tuple[float, Totals]] = deque()
         self._bad_seeds = 0
+        self._is_report_lost = False
         self._next_sample_s = 0.0
         self._next_report_s = REPORT_S
         self._cpu: dict[str, dict[str, Any]] = {}
@@ -75,9 +76,13 @@ class Observer:
             self.say(f"{message['bad']:,} of {message['lines']:,} start URLs could not be used")
 
     def fault(self, text: str) -> None:
-        """Something of ours failed; it goes into the report."""
-        self._run.error = text
-        self.say(f"larbinpy: {text}")
+        """Something of ours failed; it goes into the report.
+
+        What follows from the first fault is not told: one cause, one line.
+        """
+        if self._run.error is None:
+            self._run.error = text
+            self.say(f"larbinpy: {text}")
 
     def say(self, text: str) -> None:
         """A line for the user."""
@@ -180,4 +185,6 @@ class Observer:
             temporary.write_text(text + "\n", encoding="ascii")
             temporary.rename(path)
         except OSError as error:
-            self.say(f"larbinpy: {path}: {error.strerror}")
+            if self._run.error is None and not self._is_report_lost:
+                self.say(f"larbinpy: {path}: {error.strerror}")
+            self._is_report_lost = True
