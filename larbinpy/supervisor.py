@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import select
 import signal
 import socket
@@ -22,12 +23,15 @@ from larbinpy.clock import SystemClock
 from larbinpy.config import processes, to_json
 from larbinpy.crew import Crew
 from larbinpy.entries import decode_control
-from larbinpy.errors import FormatError, LarbinError
+from larbinpy.errors import ConfigError, FormatError, LarbinError
 from larbinpy.observer import Observer
 from larbinpy.records import ID_SHARD_SHIFT
+from larbinpy.seeds.sources import STANDARD_INPUT
 from larbinpy.shared import CrawlMemory, Global, ShardWord
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from larbinpy.children import Child
     from larbinpy.clock import Clock
     from larbinpy.config import Config
@@ -273,8 +277,11 @@ class Supervisor:
             self._crew.tell("shard", "stop", drain_s=0.0)
 
     def _stop(self, signals: _Signals) -> None:
-        """Shards drain and close, then the parsers, for shards need them to the end."""
-        drain_s = self._config.drain_time_s
+        """Shards drain and close, then the parsers, for shards need them to the end.
+
+        After a fault nothing drains: what is missing would be waited for in vain.
+        """
+        drain_s = 0.0 if self._exit == ending.FAULT else self._config.drain_time_s
         for child in self._crew.of("seeder"):
             child.kill()
             self._crew.remove(child)
@@ -343,6 +350,8 @@ def crawl(config: Config, *, scratch: bool = False, reload: bool = False, comman
     Raises:
         LarbinError: it could not begin.
     """
+    _check_readable("seedFile", config.seed_file)
+    _check_readable("hostsFile", config.hosts_file)
     if scratch:
         for path in state.scratch(config.state_dir):
             sys.stderr.write(f"deleted {path}\n")
@@ -352,3 +361,21 @@ def crawl(config: Config, *, scratch: bool = False, reload: bool = False, comman
         return Supervisor(config, directory, manifest).run()
     finally:
         directory.close()
+
+
+def _check_readable(key: str, path: Path | None) -> None:
+    """Refuse a file that cannot be read; it is not opened, for it may be a pipe.
+
+    Raises:
+        ConfigError: it is not there, a directory, or forbidden.
+    """
+    if path is None or str(path) == STANDARD_INPUT:
+        return
+    if path.is_dir():
+        raise ConfigError(f"{key}: {path}: is a directory")
+    try:
+        path.stat()
+    except OSError as error:
+        raise ConfigError(f"{key}: {path}: {error.strerror}") from error
+    if not os.access(path, os.R_OK):
+        raise ConfigError(f"{key}: {path}: may not be read")
