@@ -9,7 +9,6 @@ import os
 import random
 import signal
 import socket
-import subprocess
 import time
 from collections import Counter
 from dataclasses import replace
@@ -29,6 +28,7 @@ from tests.integration.crawl import (
 )
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
@@ -178,7 +178,9 @@ def test_a_shard_that_keeps_dying_ends_the_crawl(tmp_path: Path, chance: random.
 # --- orderly stops ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)]
+)
 def test_a_stop_drains_and_goes_on(
     tmp_path: Path, web: WebProcess, chance: random.Random, number: signal.Signals
 ) -> None:
