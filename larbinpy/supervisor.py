@@ -83,7 +83,8 @@ class Supervisor:
             pages=config.limit_page, bytes=config.limit_size_bytes, seconds=config.limit_time_s
         )
         self._ready: set[int] = set()
-        self._has_begun = False
+        self._begun_s: float | None = None
+        """When the crawl could begin; ``limitTime`` does not count the reading of the state."""
         self._are_seeds_open = True
         self._exit: str | None = None
         self._signals = 0
@@ -142,14 +143,14 @@ class Supervisor:
         self._ready.add(child.index)
         if self._exit is not None:
             return
-        if self._has_begun:
+        if self._begun_s is not None:
             child.tell("resume")
         elif len(self._ready) == self._crew.shards:
             self._begin()
 
     def _begin(self) -> None:
         """All shards are up for the first time: set the tickets, then read the seeds."""
-        self._has_begun = True
+        self._begun_s = self._observer.seconds()
         totals = self._observer.begin()
         if self._limits.pages:
             left = max(0, self._limits.pages - totals.counters["success"])
@@ -253,7 +254,7 @@ class Supervisor:
             outstanding=outstanding,
             success=totals.counters["success"],
             bytes_read=totals.counters["bytes_read"],
-            seconds=self._observer.seconds(),
+            seconds=0.0 if self._begun_s is None else self._observer.seconds() - self._begun_s,
             is_open=self._are_seeds_open or len(self._ready) < self._crew.shards,
         )
 

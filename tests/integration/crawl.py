@@ -168,7 +168,7 @@ def silent_crawl(directory: Path, port: int) -> Crawl:
             "allowPrivateAddresses": "",
             "ignoreRobots": "",
             "waitDuration": "0",
-            "limitTime": "2s",
+            "limitTime": "1s",
             "drainTime": "500ms",
         },
     )
