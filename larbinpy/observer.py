@@ -76,9 +76,13 @@ class Observer:
             self.say(f"{message['bad']:,} of {message['lines']:,} start URLs could not be used")
 
     def fault(self, text: str) -> None:
-        """Something of ours failed; it goes into the report."""
-        self._run.error = text
-        self.say(f"larbinpy: {text}")
+        """Something of ours failed; it goes into the report.
+
+        What follows from the first fault is not told: one cause, one line.
+        """
+        if self._run.error is None:
+            self._run.error = text
+            self.say(f"larbinpy: {text}")
 
     def pause(self, reason: str | None) -> None:
         """The crawl waits, or (without a reason) goes on."""
@@ -188,7 +192,7 @@ class Observer:
             temporary.write_text(text + "\n", encoding="ascii")
             temporary.rename(path)
         except OSError as error:
-            if not self._is_report_refused:
+            if self._run.error is None and not self._is_report_refused:
                 self.say(f"larbinpy: {path}: {error.strerror}")
             self._is_report_refused = True
         else:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import select
 import signal
 import socket
@@ -22,13 +23,16 @@ from larbinpy.clock import SystemClock
 from larbinpy.config import processes, to_json
 from larbinpy.crew import Crew
 from larbinpy.entries import decode_control
-from larbinpy.errors import FormatError, LarbinError
+from larbinpy.errors import ConfigError, FormatError, LarbinError
 from larbinpy.freedisk import FreeDisk
 from larbinpy.observer import Observer
 from larbinpy.records import ID_SHARD_SHIFT
+from larbinpy.seeds.sources import STANDARD_INPUT
 from larbinpy.shared import PAGES_BYTES, CrawlMemory, Global, ShardWord
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from larbinpy.children import Child
     from larbinpy.clock import Clock
     from larbinpy.config import Config
@@ -95,7 +99,8 @@ class Supervisor:
         self._paused: str | None = None
         self._ready: set[int] = set()
         self._drained: set[int] = set()
-        self._has_begun = False
+        self._begun_s: float | None = None
+        """When the crawl could begin; ``limitTime`` does not count the reading of the state."""
         self._are_seeds_open = True
         self._exit: str | None = None
         self._signals = 0
@@ -154,14 +159,14 @@ class Supervisor:
         self._ready.add(child.index)
         if self._exit is not None:
             return
-        if self._has_begun:
+        if self._begun_s is not None:
             child.tell("pause" if self._paused else "resume")
         elif len(self._ready) == self._crew.shards:
             self._begin()
 
     def _begin(self) -> None:
         """All shards are up for the first time: set the tickets, then read the seeds."""
-        self._has_begun = True
+        self._begun_s = self._observer.seconds()
         self._manifest = self._manifest.opened()
         self._directory.save(self._manifest)
         self._crew.trust()
@@ -290,7 +295,7 @@ class Supervisor:
             outstanding=outstanding,
             success=totals.counters["success"],
             bytes_read=totals.counters["bytes_read"],
-            seconds=self._observer.seconds(),
+            seconds=0.0 if self._begun_s is None else self._observer.seconds() - self._begun_s,
             is_open=self._are_seeds_open or len(self._ready) < self._crew.shards,
         )
 
@@ -310,7 +315,7 @@ class Supervisor:
     def _pause_or_go_on(self) -> None:
         """Pause while a disk is short of room or refuses to write; the shards fetch nothing."""
         paused = self._disk.reason or next(iter(self._refusals.values()), None)
-        if bool(paused) != bool(self._paused) and self._has_begun and self._exit is None:
+        if bool(paused) != bool(self._paused) and self._begun_s is not None and self._exit is None:
             self._crew.tell("shard", "pause" if paused else "resume")
         if paused != self._paused:
             self._paused = paused
@@ -332,8 +337,11 @@ class Supervisor:
             self._crew.tell("shard", "stop", drain_s=0.0)
 
     def _stop(self, signals: _Signals) -> None:
-        """Shards drain and close, then the parsers, for shards need them to the end."""
-        drain_s = self._config.drain_time_s
+        """Shards drain and close, then the parsers, for shards need them to the end.
+
+        After a fault nothing drains: what is missing would be waited for in vain.
+        """
+        drain_s = 0.0 if self._exit == ending.FAULT else self._config.drain_time_s
         for child in self._crew.of("seeder"):
             child.kill()
             self._crew.remove(child)
@@ -413,6 +421,8 @@ def crawl(config: Config, *, scratch: bool = False, reload: bool = False, comman
     Raises:
         LarbinError: it could not begin.
     """
+    _check_readable("seedFile", config.seed_file)
+    _check_readable("hostsFile", config.hosts_file)
     if scratch:
         for path in state.scratch(config.state_dir):
             sys.stderr.write(f"deleted {path}\n")
@@ -422,3 +432,21 @@ def crawl(config: Config, *, scratch: bool = False, reload: bool = False, comman
         return Supervisor(config, directory, manifest).run()
     finally:
         directory.close()
+
+
+def _check_readable(key: str, path: Path | None) -> None:
+    """Refuse a file that cannot be read; it is not opened, for it may be a pipe.
+
+    Raises:
+        ConfigError: it is not there, a directory, or forbidden.
+    """
+    if path is None or str(path) == STANDARD_INPUT:
+        return
+    if path.is_dir():
+        raise ConfigError(f"{key}: {path}: is a directory")
+    try:
+        path.stat()
+    except OSError as error:
+        raise ConfigError(f"{key}: {path}: {error.strerror}") from error
+    if not os.access(path, os.R_OK):
+        raise ConfigError(f"{key}: {path}: may not be read")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import time
@@ -66,7 +67,9 @@ def write_at(disk: Disk, fd: int, data: bytes | bytearray, offset: int, path: Pa
         taken = disk.pwrite(fd, data, offset)
         if taken == len(data):
             return
-        reason = f"only {taken} of {len(data)} bytes were written"
+        # A file system takes a part of a write when that is all that it has room for.
+        full = os.strerror(errno.ENOSPC)
+        reason = f"{full} (only {taken} of {len(data)} bytes were written)"
     except OSError as error:
         reason = error.strerror or str(error)
     # When the cut fails too, recovery cuts the same bytes: they do not end in a whole record.

@@ -155,6 +155,25 @@ def scope_keys(scope: Scope) -> dict[str, str]:
     }
 
 
+def silent_crawl(directory: Path, port: int) -> Crawl:
+    """A crawl of hosts that accept connections and say nothing."""
+    urls = (f"http://127.0.0.{n}:{port}/" for n in range(1, 9))
+    (directory / "seeds").write_text("\n".join(urls) + "\n")
+    return Crawl(
+        directory,
+        {
+            "From": "operator@web.test",
+            "stateDir": str(directory / "crawl"),
+            "seedFile": str(directory / "seeds"),
+            "allowPrivateAddresses": "",
+            "ignoreRobots": "",
+            "waitDuration": "0",
+            "limitTime": "1s",
+            "drainTime": "500ms",
+        },
+    )
+
+
 # --- the web's own words ------------------------------------------------------------------------
 
 

@@ -112,7 +112,9 @@ def explained(asked: Asked, only: str, site: Site) -> bool:
     return any(rule.only == only and rule.explains(asked, site) for rule in RULES)
 
 
-@pytest.mark.parametrize("package", DOCUMENTATION)
+@pytest.mark.parametrize(
+    "package", ["python3-doc", pytest.param("valgrind", marks=pytest.mark.slow)]
+)
 def test_the_pages_are_those_of_wget2(tmp_path: Path, package: str) -> None:
     """Each once, errors and files that are no pages included; a difference has a rule."""
     root, forbidden = DOCUMENTATION[package]

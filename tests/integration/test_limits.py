@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from larbinpy.testing.web import Scope, WebProcess, WebSpec, expected
-from tests.integration.crawl import Crawl, all_of, asked, crawl_of
+from tests.integration.crawl import all_of, asked, crawl_of, silent_crawl
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,6 +57,7 @@ def most_of(want: Counter[bytes], *, runs: int) -> Counter[bytes]:
     return Counter({url: runs if url.endswith(b"/robots.txt") else 1 for url in want})
 
 
+@pytest.mark.slow
 def test_limit_page_above_the_web_finishes(tmp_path: Path, web: WebProcess) -> None:
     """A limit that is not reached does not hold anything back."""
     crawl = crawl_of(web, tmp_path, CGI, limitPage="100000")
@@ -86,7 +87,7 @@ def test_limit_time_is_of_this_run(tmp_path: Path) -> None:
         ended = crawl.run()
         report = crawl.report()
         assert (ended.code, report["exit"]) == (3, "time limit"), ended.stderr
-        assert 1.0 <= report["seconds"] < 3.0
+        assert 1.0 <= report["seconds"] < 10.0
         before = report["counters"]["urls"]
         assert crawl.run().code == 3
         assert crawl.report()["counters"]["urls"] > before
@@ -103,29 +104,10 @@ def test_limit_time_ends_where_every_server_is_silent(tmp_path: Path) -> None:
         took_s = time.monotonic() - start_s
     report = crawl.report()
     assert (ended.code, report["exit"]) == (3, "time limit"), ended.stderr
-    assert took_s < 6.0
+    assert took_s < 15.0
     identity = report["identity"]
     busy = sum(identity[name] for name in ("waiting", "ready", "in_flight", "parsing"))
-    assert (identity["accepted"], identity["done"], busy) == (8, 0, 8)
-
-
-def silent_crawl(directory: Path, port: int) -> Crawl:
-    """A crawl of hosts that accept connections and say nothing."""
-    urls = (f"http://127.0.0.{n}:{port}/" for n in range(1, 9))
-    (directory / "seeds").write_text("\n".join(urls) + "\n")
-    return Crawl(
-        directory,
-        {
-            "From": "operator@web.test",
-            "stateDir": str(directory / "crawl"),
-            "seedFile": str(directory / "seeds"),
-            "allowPrivateAddresses": "",
-            "ignoreRobots": "",
-            "waitDuration": "0",
-            "limitTime": "1s",
-            "drainTime": "500ms",
-        },
-    )
+    assert (identity["done"], busy) == (0, identity["accepted"])
 
 
 # --- beginning and going on ---------------------------------------------------------------------

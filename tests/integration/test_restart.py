@@ -178,7 +178,9 @@ def test_a_shard_that_keeps_dying_ends_the_crawl(tmp_path: Path, chance: random.
 # --- orderly stops ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)]
+)
 def test_a_stop_drains_and_goes_on(
     tmp_path: Path, web: WebProcess, chance: random.Random, number: signal.Signals
 ) -> None:

@@ -47,6 +47,8 @@ SCOPES = {
     "depthBySite": Scope(depth_by_site=True, depth_in_site=3),
 }
 
+RARE = ("depth 0", "another agent", "depthBySite")
+
 
 def check_requests(web: WebProcess, want: Expected) -> None:
     """Everything expected was asked for once, with the expected answer, and nothing else was."""
@@ -119,7 +121,9 @@ def check(ended: Ended, crawl: Crawl, web: WebProcess, want: Expected) -> None:
     check_report(crawl, web, want)
 
 
-@pytest.mark.parametrize("name", SCOPES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(s, marks=pytest.mark.slow) if s in RARE else s for s in SCOPES]
+)
 def test_a_scope_is_fetched_exactly(tmp_path: Path, name: str) -> None:
     """Nothing is left out, asked twice, or asked against the rules, whatever the scope."""
     scope = SCOPES[name]
@@ -165,6 +169,7 @@ def test_depth_first_fetches_the_same(tmp_path: Path) -> None:
         check(crawl.run(), crawl, web, expected(web.spec, CGI))
 
 
+@pytest.mark.slow
 def test_any_to_any_links_are_fetched_exactly(tmp_path: Path) -> None:
     """A web whose pages link to any other, where no depth binds."""
     scope = Scope(depth_in_site=60_000, cgi=True)
