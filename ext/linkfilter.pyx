@@ -184,9 +184,12 @@ def with_forced(bytes group_links not None, bytes mask not None):
         raise ValueError("link entries do not fill their buffer")
     if count != len(mask):
         raise ValueError(f"{count} links, but a mask of {len(mask)} bytes")
-    cdef bytes forced = PyBytes_FromStringAndSize(PyBytes_AS_STRING(mask), count)
+    # Made empty and filled: of a given byte Python would hand out the one that all others share.
+    cdef bytes forced = PyBytes_FromStringAndSize(NULL, count)
+    cdef const char *given = PyBytes_AS_STRING(mask)
     cdef char *out = PyBytes_AS_STRING(forced)
     with nogil:
+        memcpy(out, given, <size_t>count)
         for i in range(count):
             if (<const link_entry *>data).flags & LINK_FORCE:
                 out[i] = 1

@@ -42,11 +42,13 @@ class Observer:
         self._progress = Progress(stats=config.print_stats)
         self._blocks: dict[int, list[int]] = {}
         self._samples: deque[tuple[float, Totals]] = deque()
+        self._bad_seeds = 0
         self._next_sample_s = 0.0
         self._next_report_s = REPORT_S
         self._cpu: dict[str, dict[str, Any]] = {}
         self._pages_before: dict[int, int] = {}
         """Process id -> pages of its predecessors and of earlier runs."""
+        self._is_report_refused = False
         self._output = config.output_dir if config.output_mode in (1, 2) else None
 
     # --- events ----------------------------------------------------------------------------
@@ -69,6 +71,7 @@ class Observer:
 
     def seeds(self, message: dict[str, Any]) -> None:
         """The seeds are read."""
+        self._bad_seeds = message["bad"]
         if message["bad"]:
             self.say(f"{message['bad']:,} of {message['lines']:,} start URLs could not be used")
 
@@ -76,6 +79,13 @@ class Observer:
         """Something of ours failed; it goes into the report."""
         self._run.error = text
         self.say(f"larbinpy: {text}")
+
+    def pause(self, reason: str | None) -> None:
+        """The crawl waits, or (without a reason) goes on."""
+        self._run.paused = reason
+        self._run.seconds = self.seconds()
+        self._write_report(self.totals())
+        self.say(f"paused: {reason}" if reason else "going on")
 
     def say(self, text: str) -> None:
         """A line for the user."""
@@ -146,7 +156,7 @@ class Observer:
         for line in report.summary_lines(self._run, totals):
             self.say(line)
         if exit_name == ending.FINISHED and not self._fetched(totals):
-            self.say(report.why_nothing(totals))
+            self.say(report.why_nothing(totals, bad_seeds=self._bad_seeds))
         self.say(f"report: {self._path / 'report.json'}  log: {self._path / 'crawl.log'}")
         if self._output:
             self.say(f"pages: {self._output.absolute()}")
@@ -178,4 +188,8 @@ class Observer:
             temporary.write_text(text + "\n", encoding="ascii")
             temporary.rename(path)
         except OSError as error:
-            self.say(f"larbinpy: {path}: {error.strerror}")
+            if not self._is_report_refused:
+                self.say(f"larbinpy: {path}: {error.strerror}")
+            self._is_report_refused = True
+        else:
+            self._is_report_refused = False

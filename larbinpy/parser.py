@@ -15,10 +15,11 @@ import sys
 import time
 from collections import deque
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from larbinpy import child, entries, wiring
-from larbinpy.errors import FormatError
+from larbinpy.errors import FormatError, StorageError
 from larbinpy.frames import Channel, Frame, FrameType
 from larbinpy.links.sender import LinkSender
 from larbinpy.parse.page import Reading, robots_reading
@@ -27,11 +28,15 @@ from larbinpy.shared import CrawlMemory, ParserWord
 from larbinpy.store.crawllog import CrawlLog
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from larbinpy.children import Control
     from larbinpy.records import Page
     from larbinpy.wiring import Start
 
 BATCH_PAGES: Final = 64
+RETRY_S: Final = 1.0
+"""When what the disk has refused is tried again."""
 MAX_UNANSWERED_BYTES: Final = 4 << 20
 """With more than this on its way to the shards, no page is read: parsers wait for shards."""
 
@@ -40,7 +45,7 @@ _ANSWERED: Final = frozenset((Outcome.SUCCESS, Outcome.TRUNCATED, Outcome.ERR_40
 off is 200, and no rules are not the same as an empty file."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Batch:
     """Pages that wait for the same answers."""
 
@@ -48,6 +53,8 @@ class Batch:
     needs: dict[int, int] = field(default_factory=dict)
     """Shard -> seq of the LINKS frame that it must have written."""
     fingerprints: list[bytes] = field(default_factory=list)
+    unstored: tuple[Page, Reading] | None = None
+    """The last page, while the disk refuses it."""
 
 
 class Parser:
@@ -62,6 +69,11 @@ class Parser:
         self._senders = {shard: LinkSender() for shard in range(start.shards)}
         self._backlog: deque[Page] = deque()
         self._batches: list[Batch] = []
+        self._refused: Batch | None = None
+        """What was read; its last page is not stored yet, its links are not sent."""
+        self._refusal = ""
+        """What the disk said when it refused; while it stands, no page is read."""
+        self._retry_s = 0.0
         self._links = wiring.make_links(start)
         self._pages = wiring.make_pages(start.config, memory)
         self._reader = wiring.make_reader(start, self._links, self._pages)
@@ -79,6 +91,7 @@ class Parser:
             self._hear_control()
             for shard, sender in self._senders.items():
                 self._receive(shard, sender)
+            self._store_refused()
             if self._backlog and self._may_read():
                 self._work()
             self._complete()
@@ -87,9 +100,16 @@ class Parser:
         self._log.close()
 
     def _has_ended(self) -> bool:
-        """The supervisor stops shards first: what waits for an answer of theirs waits in vain."""
-        is_idle = not self._backlog and not any(map(self._may_finish, self._batches))
-        return self._is_stopping and is_idle
+        """Nothing is left that can be finished.
+
+        The supervisor stops shards first: what waits for an answer of theirs waits in vain, and so
+        does what a disk refuses to take.
+        """
+        if not self._is_stopping or self._backlog:
+            return False
+        return bool(self._refusal) or not (
+            any(map(self._may_finish, self._batches)) or self._refused
+        )
 
     def _may_finish(self, batch: Batch) -> bool:
         return self._is_written(batch) or all(self._senders[shard].channel for shard in batch.needs)
@@ -101,7 +121,9 @@ class Parser:
 
     def _may_read(self) -> bool:
         senders = self._senders.values()
-        return all(sender.unanswered_bytes < MAX_UNANSWERED_BYTES for sender in senders)
+        return not self._refusal and all(
+            sender.unanswered_bytes < MAX_UNANSWERED_BYTES for sender in senders
+        )
 
     def _wait(self) -> None:
         """Sleep until something can be done."""
@@ -111,7 +133,8 @@ class Parser:
             wants_out = select.POLLOUT if channel.pending_bytes else 0
             poll.register(channel, select.POLLIN | wants_out)
         is_busy = self._control.is_heard or (self._backlog and self._may_read())
-        for fd, events in poll.poll(0 if is_busy else None):
+        idle_ms = RETRY_S * 1000 if self._refusal else None
+        for fd, events in poll.poll(0 if is_busy else idle_ms):
             if fd == self._control.channel.fileno():
                 self._control.heard(events)
 
@@ -139,6 +162,10 @@ class Parser:
         self._senders[shard].leave()
         self._links.forget(shard)
         self._store.left(shard)
+        batch = self._refused
+        if batch and batch.unstored and batch.unstored[0].id >> ID_SHARD_SHIFT == shard:
+            batch.unstored = None
+            batch.readings.pop()
         self._backlog = deque(p for p in self._backlog if p.id >> ID_SHARD_SHIFT != shard)
 
     def _receive(self, shard: int, sender: LinkSender) -> None:
@@ -164,27 +191,66 @@ class Parser:
     def _work(self) -> None:
         """Read a batch of pages, store them, send their links."""
         batch = Batch()
-        groups: dict[int, list[bytes]] = {}
         for _ in range(min(BATCH_PAGES, len(self._backlog))):
             page = self._backlog.popleft()
             self._slot.begin(page.id, time.monotonic_ns())
-            reading = self._read(page)
-            batch.readings.append((page, reading))
-            _collect(page, reading, groups, batch.fingerprints)
+            batch.unstored = (page, self._read(page))
+            batch.readings.append(batch.unstored)
+            if not self._attempt(partial(self._put, batch)):
+                break
         self._slot.end()
         self._slot.words.add(ParserWord.PAGES, len(batch.readings))
+        if batch.unstored:
+            self._refused = batch
+        else:
+            self._send(batch)
+
+    def _store_refused(self) -> None:
+        """Try again to store the page that the disk refused; then its batch goes on."""
+        batch = self._refused
+        if batch and self._attempt(partial(self._put, batch)):
+            self._refused = None
+            self._send(batch)
+
+    def _put(self, batch: Batch) -> None:
+        """Store the last page of a batch, if it is one for the output."""
+        if batch.unstored is None:
+            return
+        page, reading = batch.unstored
+        if page.kind != Kind.ROBOTS and reading.is_good and self._is_wanted(reading):
+            self._store.put(page, reading.body, reading.mime)
+        batch.unstored = None
+
+    def _send(self, batch: Batch) -> None:
+        """Send the links of all pages of a batch."""
+        groups: dict[int, list[bytes]] = {}
+        for page, reading in batch.readings:
+            _collect(page, reading, groups, batch.fingerprints)
         batch.needs = {shard: self._senders[shard].send(part) for shard, part in groups.items()}
         self._batches.append(batch)
+
+    def _attempt(self, work: Callable[[], None]) -> bool:
+        """Do what the disk may refuse, but only once a second while it does."""
+        now_s = time.monotonic()
+        if self._refusal and now_s < self._retry_s:
+            return False
+        text = ""
+        try:
+            work()
+        except StorageError as error:
+            self._retry_s = now_s + RETRY_S
+            text = str(error)
+        if text != self._refusal:
+            self._refusal = text
+            self._control.tell("refused", text=text)
+        return not text
 
     def _read(self, page: Page) -> Reading:
         if page.kind == Kind.ROBOTS:
             reading = robots_reading(page)
             self._answer_robots(page, reading)
             return reading
-        reading = self._reader.read(page)
-        if reading.is_good and self._is_wanted(reading):
-            self._store.put(page, reading.body, reading.mime)
-        return reading
+        return self._reader.read(page)
 
     def _is_wanted(self, reading: Reading) -> bool:
         """larbin's ``specificSearch``: only the wanted types go to the output."""
@@ -204,9 +270,11 @@ class Parser:
         finished = [batch for batch in self._batches if self._is_written(batch)]
         if not finished:
             return
-        self._batches = [batch for batch in self._batches if not self._is_written(batch)]
         readings = [entry for batch in finished for entry in batch.readings]
-        self._log.append([self._lines.line(page, r.parsed, r.mime) for page, r in readings])
+        lines = [self._lines.line(page, r.parsed, r.mime) for page, r in readings]
+        if not self._attempt(partial(self._log.append, lines)):
+            return
+        self._batches = [batch for batch in self._batches if batch not in finished]
         if self._config.fetch_info:
             _show(readings)
         for batch in finished:

@@ -34,10 +34,11 @@ class Peer:
 class Peers:
     """All peers of a shard."""
 
-    __slots__ = ("_loop", "_peers")
+    __slots__ = ("_held", "_loop", "_peers")
 
     def __init__(self, loop: EventLoop) -> None:
         self._loop = loop
+        self._held: frozenset[str] = frozenset()
         self._peers: dict[tuple[str, int], Peer] = {}
 
     def join(self, role: str, index: int, fd: int) -> Peer:
@@ -49,7 +50,21 @@ class Peers:
             peer.is_readable = peer.is_readable or bool(events & ~WRITE)
 
         self._loop.watch(fd, READ, heard)
+        self._watch(peer)
         return peer
+
+    def hold(self, roles: frozenset[str]) -> None:
+        """Read nothing from peers of these roles until the next call."""
+        if roles != self._held:
+            self._held = roles
+            for peer in self._peers.values():
+                self._watch(peer)
+
+    def _watch(self, peer: Peer) -> None:
+        if not peer.channel.is_closed:
+            reading = 0 if peer.role in self._held else READ
+            writing = WRITE if peer.is_watching_out else 0
+            self._loop.rewatch(peer.channel.fileno(), reading | writing)
 
     def leave(self, role: str, index: int) -> None:
         """Forget a peer."""
@@ -61,7 +76,7 @@ class Peers:
     def received(self) -> Iterator[tuple[Peer, list[Frame]]]:
         """Frames that have come, by peer; a peer whose channel is closed afterwards is gone."""
         for peer in list(self._peers.values()):
-            if peer.is_readable:
+            if peer.is_readable and peer.role not in self._held:
                 peer.is_readable = False
                 yield peer, peer.channel.receive()
 
@@ -78,6 +93,6 @@ class Peers:
             if peer.channel.pending_bytes:
                 peer.channel.flush()
             wants_out = bool(peer.channel.pending_bytes)
-            if wants_out != peer.is_watching_out and not peer.channel.is_closed:
+            if wants_out != peer.is_watching_out:
                 peer.is_watching_out = wants_out
-                self._loop.rewatch(peer.channel.fileno(), READ | WRITE if wants_out else READ)
+                self._watch(peer)

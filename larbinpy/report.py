@@ -76,6 +76,8 @@ class Run:
     ended_us: int = 0
     exit: str | None = None
     error: str | None = None
+    paused: str | None = None
+    """Why the crawl waits."""
     base: Totals | None = None
     """Totals when the run began."""
     rates: dict[str, float] = field(default_factory=dict)
@@ -97,6 +99,7 @@ def build(run: Run, totals: Totals) -> dict[str, Any]:
         "ended": timestamp(run.ended_us) if run.ended_us else None,
         "seconds": round(run.seconds, 3),
         "exit": run.exit,
+        "paused": run.paused,
         "counters": counters,
         "run": {name: counters[name] - base[name] for name in REPORTED},
         "outcomes": totals.outcomes(),
@@ -118,6 +121,7 @@ def progress_line(run: Run, totals: Totals) -> str:
         f"{run.seconds:7.1f} s  {totals.counters['pages']:,} pages"
         f" ({run.rates.get('pages', 0.0):,.0f}/s)  {totals.counters['success']:,} good"
         f"  {identity['waiting']:,} waiting  {busy:,} in work  {totals.counters['hosts']:,} hosts"
+        f"{'  paused' if run.paused else ''}"
     )
 
 
@@ -138,8 +142,12 @@ def summary_lines(run: Run, totals: Totals) -> list[str]:
     return lines
 
 
-def why_nothing(totals: Totals) -> str:
-    """Why a crawl fetched nothing, in one line."""
+def why_nothing(totals: Totals, *, bad_seeds: int = 0) -> str:
+    """Why a crawl fetched nothing, in one line.
+
+    Args:
+        bad_seeds: start URLs that could not be used; why is told when they are read.
+    """
     outcomes = totals.outcomes()
     if outcomes:
         worst = max(outcomes, key=lambda name: outcomes[name])
@@ -149,4 +157,6 @@ def why_nothing(totals: Totals) -> str:
     if filtered:
         worst = max(filtered, key=lambda name: filtered[name])
         return f"nothing was fetched: all start URLs were refused ({worst})"
+    if bad_seeds:
+        return f"nothing was fetched: {bad_seeds:,} start URLs could not be used, see above"
     return "nothing was fetched: there is no new start URL (startUrl, seedFile, command line)"

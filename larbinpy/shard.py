@@ -6,12 +6,14 @@ rules, URLs whose time has come are fetched, results go to the parsers, answers 
 
 from __future__ import annotations
 
+from collections import deque
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from larbinpy import child, entries
 from larbinpy import url as urls
 from larbinpy._native.eventloop import READ
-from larbinpy.errors import FormatError
+from larbinpy.errors import FormatError, StorageError
 from larbinpy.fetch.outcomes import is_unreachable
 from larbinpy.frames import Frame, FrameType
 from larbinpy.parse import headers
@@ -20,6 +22,8 @@ from larbinpy.records import FetchJob, FetchResult, Kind, Outcome
 from larbinpy.shard_parts import ShardParts
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from larbinpy.children import Control
     from larbinpy.frontier.frontier import Taken
     from larbinpy.peers import Peer
@@ -31,6 +35,10 @@ IDLE_NS: Final = 200_000_000
 PUBLISH_NS: Final = 50_000_000
 FLUSH_NS: Final = 2_000_000
 TIDY_NS: Final = 1_000_000_000
+RETRY_NS: Final = 1_000_000_000
+"""When what the disk has refused is tried again."""
+SEEDERS: Final = frozenset({"seeder"})
+ALL_PEERS: Final = frozenset({"seeder", "parser"})
 
 
 class Shard:
@@ -54,10 +62,16 @@ class Shard:
         self._in_flight = 0
         self._is_fetching = False
         self._stop_ns = 0
+        self._is_drained = False
+        self._may_end = False
         self._is_flushed = True
         self._flushed_ns = 0
         self._published_ns = 0
         self._tidied_ns = 0
+        self._inbox: deque[tuple[Peer, Frame]] = deque()
+        self._refusal = ""
+        """What the disk said when it refused; while it stands, nothing is read or fetched."""
+        self._retry_ns = 0
 
     def run(self) -> None:
         """Work until told to stop, then drain, and close the log."""
@@ -66,6 +80,7 @@ class Shard:
         self._control.tell("ready", notices=self._parts.notices)
         while not self._has_ended(now := self._clock.now_ns()):
             self._hear_control(now)
+            self._retry(now)
             self._hear_peers(now)
             self._addresses.turn(now)
             self._start(now)
@@ -90,13 +105,22 @@ class Shard:
                     self._join(message["role"], message["index"], descriptors[0])
                 case "resume":
                     self._is_fetching = True
+                    self._hold()
                 case "pause":
                     self._is_fetching = False
+                    self._hold()
                 case "blame":
                     self._handover.charge(message["id"])
                 case "stop":
                     self._is_fetching = False
                     self._stop_ns = now + int(message["drain_s"] * 1e9) + 1
+                case "end":
+                    self._may_end = True
+
+    def _hold(self) -> None:
+        """A pause must not fill the log with seeds; what the parsers hold must come to its end."""
+        none: frozenset[str] = frozenset()
+        self._peers.hold(ALL_PEERS if self._refusal else none if self._is_fetching else SEEDERS)
 
     def _join(self, role: str, index: int, fd: int) -> None:
         self._leave(role, index)
@@ -112,10 +136,16 @@ class Shard:
     def _hear_peers(self, now: int) -> None:
         for peer, frames in self._peers.received():
             self._is_flushed = False
-            for frame in frames:
-                self._take(peer, frame, now)
+            self._inbox.extend((peer, frame) for frame in frames)
+            self._work_off(now)
             if peer.channel.is_closed:
                 self._leave(peer.role, peer.index)
+
+    def _work_off(self, now: int) -> None:
+        """Take the frames that have come; one that the disk refuses stays, and those behind it."""
+        while self._inbox and not self._refusal:
+            if self._attempt(partial(self._take, *self._inbox[0], now)):
+                self._inbox.popleft()
 
     def _take(self, peer: Peer, frame: Frame, now: int) -> None:
         if frame.type == FrameType.LINKS:
@@ -151,11 +181,37 @@ class Shard:
             self._gate.learn(origin, status, text, now)
             self._frontier.release(asked.host_id, asked.start_ns, asked.end_ns)
 
+    # --- a disk that refuses ---------------------------------------------------------------
+
+    def _attempt(self, work: Callable[[], None]) -> bool:
+        """Do what the disk may refuse; then nothing is lost, and all waits until it takes it."""
+        try:
+            work()
+        except StorageError as error:
+            self._retry_ns = self._clock.now_ns() + RETRY_NS
+            self._tell_refusal(str(error))
+            return False
+        return True
+
+    def _retry(self, now: int) -> None:
+        """Once a second: when everything that waits can be written, go on."""
+        if not self._refusal or now < self._retry_ns:
+            return
+        if self._attempt(partial(self._frontier.tidy, wait=True)):
+            self._tell_refusal("")
+            self._work_off(now)
+
+    def _tell_refusal(self, text: str) -> None:
+        if text != self._refusal:
+            self._refusal = text
+            self._control.tell("refused", text=text)
+            self._hold()
+
     # --- fetching --------------------------------------------------------------------------
 
     def _room(self) -> int:
         """How many requests may begin now: connections, credit, memory and tickets."""
-        if not self._is_fetching or self._handover.bytes >= self._parts.body_bytes:
+        if not self._is_fetching or self._refusal or self._handover.bytes >= self._parts.body_bytes:
             return 0
         credit = self._parts.credit - self._in_flight - len(self._handover)
         return min(self._fetcher.free(), credit, self._tickets.left(), TAKE_MAX)
@@ -223,8 +279,8 @@ class Shard:
         self._is_flushed = is_idle or now - self._flushed_ns >= FLUSH_NS
         if self._is_flushed:
             self._flushed_ns = now
-            self._frontier.commit()
-            self._peers.answer_written()
+            if not self._refusal and self._attempt(self._frontier.commit):
+                self._peers.answer_written()
             self._handover.flush()
             self._peers.flush()
 
@@ -239,9 +295,13 @@ class Shard:
         return wait_ns / 1e9 if names_s < 0 else min(names_s, wait_ns / 1e9)
 
     def _has_ended(self, now: int) -> bool:
+        """A shard that has drained still takes links until every other one has drained too."""
         if not self._stop_ns:
             return False
-        return now >= self._stop_ns or (not self._in_flight and not len(self._handover))
+        if not self._is_drained and not self._in_flight and not len(self._handover):
+            self._is_drained = True
+            self._control.tell("drained")
+        return now >= self._stop_ns or (self._is_drained and self._may_end)
 
     def _publish(self, now: int) -> None:
         self._published_ns = now
@@ -249,11 +309,11 @@ class Shard:
         self._ledger.publish(
             waiting=self._frontier.waiting,
             in_flight=self._in_flight,
-            parsing=self._handover.pages,
+            parsing=self._handover.pages + self._frontier.undone,
         )
-        if now - self._tidied_ns > TIDY_NS and not self._stop_ns:
+        if now - self._tidied_ns > TIDY_NS and not self._stop_ns and not self._refusal:
             self._tidied_ns = now
-            self._frontier.tidy()
+            self._attempt(self._frontier.tidy)
 
 
 def _moved_to(result: FetchResult) -> bytes | None:

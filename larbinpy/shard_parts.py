@@ -11,8 +11,9 @@ from larbinpy._native.eventloop import EventLoop
 from larbinpy._native.hosts import HostTable
 from larbinpy.clock import Clock, SystemClock
 from larbinpy.config.machine import SPARE_DESCRIPTORS, allowed_connections
-from larbinpy.dedup.bitsfile import BitsFile
+from larbinpy.dedup.bitsfile import LARBIN_NAME, BitsFile
 from larbinpy.dedup.bloom import BloomFiles
+from larbinpy.dedup.larbinbits import ContinuedSeen
 from larbinpy.dedup.seen import BitsSeen, BloomSeen, ExactSeen, SeenUrls
 from larbinpy.dns import names
 from larbinpy.dns.addresses import Addresses
@@ -93,7 +94,8 @@ class ShardParts:
             keeps_pages=config.page_no_duplicate,
         )
         hosts = _make_hosts(start, memory)
-        seen = _make_seen(start, directory)
+        notices = _notices(start.index, found)
+        seen = _continued(start, directory, _make_seen(start, directory), notices)
         frontier = Frontier(shard=start.index, fifo=fifo, table=hosts, seen=seen)
         frontier.restore(found)
         pages = make_pages(config, memory)
@@ -117,7 +119,7 @@ class ShardParts:
             tickets=Tickets(memory, start.index, is_limited=bool(config.limit_page)),
             ledger=Ledger(fifo.counters, memory, start.index),
             epoch=fifo.epoch,
-            notices=_notices(start.index, found),
+            notices=notices,
             credit=min(
                 CREDIT_PER_CONNECTION * connections + SPARE_CREDIT // start.shards,
                 max(1, config.ram_urls // start.shards),
@@ -164,6 +166,21 @@ def _make_seen(start: Start, directory: Path) -> SeenUrls:
     if config.seen_set == "bits":
         return BitsSeen(BitsFile(directory, start.uuid))
     return ExactSeen()
+
+
+def _continued(start: Start, directory: Path, seen: SeenUrls, notices: list[str]) -> SeenUrls:
+    """The seen set of a crawl that continues a larbin's; any other's is as it was."""
+    file = BitsFile(directory, start.uuid, name=LARBIN_NAME)
+    if not file.path.exists():
+        return seen
+    raw = file.load()
+    if not raw:
+        notices.append(
+            f"shard {start.index}: {file.path} is damaged; what larbin had fetched may be fetched"
+            " again"
+        )
+        return seen
+    return ContinuedSeen(seen, raw, is_larbin_form=start.config.url_mode == "larbin")
 
 
 def _make_resolver(config: Config, loop: EventLoop, clock: Clock) -> AresResolver:

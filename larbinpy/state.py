@@ -16,6 +16,7 @@ import shutil
 import time
 import uuid
 import zlib
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
@@ -25,10 +26,13 @@ from larbinpy.domain import psl_bytes
 from larbinpy.errors import ConfigError, FormatError, StorageError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from larbinpy.config import Config
 
 VERSION: Final = 1
 SUFFIX_LIST: Final = "public_suffix_list.dat"
+IMPORTING: Final = "importing"
 _LOCK_WAIT_S: Final = 5.0
 _FILES: Final = (
     "MANIFEST",
@@ -37,6 +41,7 @@ _FILES: Final = (
     "report.json",
     "control.json",
     "sites",
+    IMPORTING,
     SUFFIX_LIST,
 )
 STORED: Final = "stored"
@@ -84,19 +89,45 @@ def begin(directory: StateDirectory, config: Config, *, reload: bool) -> Manifes
     if manifest is None:
         if reload:
             raise ConfigError(f"--reload: there is no crawl in {directory.path}")
-        suffix_list = psl_bytes()
-        write_whole(directory.path / SUFFIX_LIST, suffix_list)
-        manifest = Manifest.new(
-            fetch_processes=processes(config).fetch,
-            seen_set=config.seen_set,
-            url_mode=config.url_mode,
-            suffix_list=hashlib.sha256(suffix_list).hexdigest(),
-        )
+        manifest = new_manifest(directory, config)
     else:
         check_manifest(manifest, config)
         manifest = replace(manifest, seen_set=config.seen_set, clean=False)
     directory.save(manifest)
     return manifest
+
+
+def new_manifest(directory: StateDirectory, config: Config) -> Manifest:
+    """A manifest of a crawl that begins here, not saved yet; its suffix list is."""
+    suffix_list = psl_bytes()
+    write_whole(directory.path / SUFFIX_LIST, suffix_list)
+    return Manifest.new(
+        fetch_processes=processes(config).fetch,
+        seen_set=config.seen_set,
+        url_mode=config.url_mode,
+        suffix_list=hashlib.sha256(suffix_list).hexdigest(),
+    )
+
+
+@contextmanager
+def importing(directory: StateDirectory) -> Iterator[None]:
+    """Mark a state that is being made from another crawler's; the body saves the manifest last.
+
+    What an import left that was broken off is deleted first: it was a copy.
+
+    Raises:
+        ConfigError: a crawl was begun here.
+    """
+    marker = directory.path / IMPORTING
+    if directory.is_half_imported:
+        _delete_state(directory.path)
+    elif directory.exists:
+        raise ConfigError(
+            f"{directory.path} holds a crawl already; give another stateDir, or delete it first"
+        )
+    write_whole(marker, b"")
+    yield
+    marker.unlink()
 
 
 def boot_id() -> str:
@@ -138,6 +169,11 @@ class StateDirectory:
         """Whether a crawl was begun here."""
         return (self.path / "MANIFEST").exists() or any(self.path.glob("shard-*"))
 
+    @property
+    def is_half_imported(self) -> bool:
+        """Whether an import was broken off here."""
+        return (self.path / IMPORTING).exists() and not (self.path / "MANIFEST").exists()
+
     def load(self) -> Manifest | None:
         """The manifest, or None for a directory without a crawl.
 
@@ -146,6 +182,8 @@ class StateDirectory:
         """
         path = self.path / "MANIFEST"
         if not path.exists():
+            if self.is_half_imported:
+                raise FormatError(f"{self.path}: an import was broken off here; run it again")
             if self.exists:
                 raise FormatError(f"{path}: missing, though the state has shards; restore it")
             return None

@@ -23,6 +23,7 @@ from larbinpy.config import processes, to_json
 from larbinpy.crew import Crew
 from larbinpy.entries import decode_control
 from larbinpy.errors import FormatError, LarbinError
+from larbinpy.freedisk import FreeDisk
 from larbinpy.observer import Observer
 from larbinpy.records import ID_SHARD_SHIFT
 from larbinpy.shared import PAGES_BYTES, CrawlMemory, Global, ShardWord
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 TICK_S: Final = 0.05
+DISK_S: Final = 1.0
 DEATHS: Final = 3
 DEATHS_WITHIN_S: Final = 60.0
 CLOSING_S: Final = 10.0
@@ -82,7 +84,16 @@ class Supervisor:
         self._limits = ending.Limits(
             pages=config.limit_page, bytes=config.limit_size_bytes, seconds=config.limit_time_s
         )
+        self._disk = FreeDisk(
+            (directory.path, *([config.output_dir.absolute()] if config.output_mode else [])),
+            config.min_free_disk_bytes,
+        )
+        self._disk_s = 0.0
+        self._refusals: dict[str, str] = {}
+        """Child -> what the disk said when it refused."""
+        self._paused: str | None = None
         self._ready: set[int] = set()
+        self._drained: set[int] = set()
         self._has_begun = False
         self._are_seeds_open = True
         self._exit: str | None = None
@@ -108,6 +119,7 @@ class Supervisor:
         """One round: hear, mend, look, show."""
         self._hear(signals)
         self._mend()
+        self._look_at_disks()
         self._look()
         self._observer.show(self._crew)
 
@@ -142,7 +154,7 @@ class Supervisor:
         if self._exit is not None:
             return
         if self._has_begun:
-            child.tell("resume")
+            child.tell("pause" if self._paused else "resume")
         elif len(self._ready) == self._crew.shards:
             self._begin()
 
@@ -160,7 +172,8 @@ class Supervisor:
             self._observer.say(f"{key}: the crawl has reached this limit before")
             self._exit = limit
             return
-        self._crew.tell("shard", "resume")
+        self._look_at_disks()
+        self._crew.tell("shard", "pause" if self._paused else "resume")
         self._crew.start_seeder()
 
     def _on_fault(self, child: Child, message: dict[str, Any]) -> None:
@@ -178,6 +191,22 @@ class Supervisor:
     def _on_notice(self, _child: Child, message: dict[str, Any]) -> None:
         self._observer.say(message["text"])
 
+    def _on_drained(self, child: Child, _message: dict[str, Any]) -> None:
+        """Shards end together: the last pages of one may have links for the others."""
+        self._drained.add(child.index)
+        self._let_end()
+
+    def _let_end(self) -> None:
+        if self._drained.issuperset(shard.index for shard in self._crew.of("shard")):
+            self._crew.tell("shard", "end")
+
+    def _on_refused(self, child: Child, message: dict[str, Any]) -> None:
+        """A child cannot write, or (without a text) can again."""
+        self._refusals.pop(child.name, None)
+        if message["text"]:
+            self._refusals[child.name] = message["text"]
+        self._pause_or_go_on()
+
     def _on_ended(self, child: Child, _message: dict[str, Any]) -> None:
         """An orderly end; the exit code follows."""
 
@@ -187,6 +216,8 @@ class Supervisor:
         "sites": _on_sites,
         "seeds": _on_seeds,
         "notice": _on_notice,
+        "drained": _on_drained,
+        "refused": _on_refused,
         "ended": _on_ended,
     }
 
@@ -213,6 +244,7 @@ class Supervisor:
 
     def _replace(self, child: Child, code: int) -> None:
         self._observer.say(f"{child.name} ended with {code}; starting it again")
+        self._refusals.pop(child.name, None)
         if child.role == "shard":
             self._ready.discard(child.index)
             self._return_tickets(child.index)
@@ -262,6 +294,24 @@ class Supervisor:
         if self._exit is None and len(self._ready) == self._crew.shards:
             self._exit = ending.verdict(self._reading(), self._limits)
 
+    def _look_at_disks(self) -> None:
+        """Pause before a disk is full, and go on when it has room again."""
+        if self._observer.seconds() < self._disk_s:
+            return
+        self._disk_s = self._observer.seconds() + DISK_S
+        with contextlib.suppress(OSError):  # a disk that does not answer will refuse writes
+            self._disk.look()
+        self._pause_or_go_on()
+
+    def _pause_or_go_on(self) -> None:
+        """Pause while a disk is short of room or refuses to write; the shards fetch nothing."""
+        paused = self._disk.reason or next(iter(self._refusals.values()), None)
+        if bool(paused) != bool(self._paused) and self._has_begun and self._exit is None:
+            self._crew.tell("shard", "pause" if paused else "resume")
+        if paused != self._paused:
+            self._paused = paused
+            self._observer.pause(paused)
+
     def _end(self, exit_name: str, error: str) -> None:
         self._exit = exit_name
         self._observer.fault(error)
@@ -300,6 +350,7 @@ class Supervisor:
                 self._take(child)
                 self._observer.remember(child)
                 self._crew.remove(child)
+                self._let_end()
                 self._ended_while_stopping(child, code)
         if self._crew.of(role):
             self._end(ending.FAULT, f"{role}s did not end in time")

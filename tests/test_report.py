@@ -9,8 +9,8 @@ from larbinpy.records import Filtered, Outcome
 from larbinpy.report import Run, Totals
 
 FIELDS = [
-    "started", "ended", "seconds", "exit", "counters", "run", "outcomes", "filtered", "rates",
-    "identity", "processes",
+    "started", "ended", "seconds", "exit", "paused", "counters", "run", "outcomes", "filtered",
+    "rates", "identity", "processes",
 ]  # fmt: skip
 
 

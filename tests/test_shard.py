@@ -143,6 +143,7 @@ def play(
             next(steps)
         except StopIteration:
             boss.tell("stop", drain_s=60.0)
+            boss.tell("end")
 
     fetcher = ScriptedFetcher(replies, wait=wait)
     with control() as (child, boss):
@@ -458,11 +459,26 @@ def test_a_stop_waits_for_what_is_in_flight(tmp_path: Path) -> None:
         run.fetcher.is_slow = False
         page = yield from run.page()
         run.parsed(page)
-        yield from run.turns(MAX_TURNS)
+        while run.words() != (2, 1):
+            yield
 
     run = play(tmp_path, {}, script)
     assert run.fetched() == [A]
     assert run.words() == (2, 1)
+
+
+def test_a_shard_that_has_drained_takes_links_until_all_have(tmp_path: Path) -> None:
+    """Pages of the others may have links for it, and wait for its answer."""
+
+    def script(run: Play) -> Generator[None, None, None]:
+        run.boss.tell("stop", drain_s=60.0)
+        yield from run.turns(3)
+        assert [message["verb"] for message in run.boss.heard(2)] == ["ready", "drained"]
+        run.put(A)
+        yield from run.next(FrameType.WRITTEN)
+
+    run = play(tmp_path, {}, script)
+    assert (run.fetched(), run.words()) == ([], (1, 0))
 
 
 def test_what_was_not_done_is_there_after_a_restart(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from larbinpy.dedup.bitsfile import LARBIN_NAME, BitsFile
 from larbinpy.dedup.seen import BitsSeen, BloomSeen, ExactSeen
 from larbinpy.errors import ConfigError, FormatError, StorageError
 from larbinpy.frontier.log import PersistentFifo
@@ -123,3 +124,19 @@ def test_a_directory_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "shard-00").write_bytes(b"")
     with pytest.raises(StorageError), opened(tmp_path):
         pass
+
+
+def test_the_table_of_a_larbin_stands_beside_the_seen_set(tmp_path: Path) -> None:
+    """What it had seen is not new."""
+    (tmp_path / "shard-00").mkdir()
+    file = BitsFile(tmp_path / "shard-00", logs.UUID, name=LARBIN_NAME)
+    file.save(b"\xff" * 8_000_000, 0)
+    file.settle(wait=True)
+    with opened(tmp_path) as parts:
+        assert parts.frontier.put(logs.links(range(10))).new == 0
+        assert parts.notices == []
+    file.path.write_bytes(file.path.read_bytes()[1:])
+    with opened(tmp_path) as parts:
+        assert parts.frontier.put(logs.links(range(10))).new == 10
+        (notice,) = parts.notices
+    assert "larbin.bits is damaged; what larbin had fetched may be fetched again" in notice

@@ -249,6 +249,18 @@ def test_a_stop_is_shards_first(stage: Stage, monkeypatch: pytest.MonkeyPatch) -
     assert manifest.clean
 
 
+def test_shards_end_when_all_have_drained(stage: Stage) -> None:
+    """Or when those that have not are gone."""
+    stage.begin()
+    stage.made._on_signal()
+    stage.of("shard", 1).say("drained")
+    stage.turn()
+    assert "end" not in stage.of("shard", 1).told
+    stage.of("shard", 0).say("drained")
+    stage.turn()
+    assert [stage.of("shard", index).told[-1] for index in (0, 1)] == ["end", "end"]
+
+
 def test_a_second_signal_cuts_the_connections(stage: Stage) -> None:
     """The shards are told to wait for nothing."""
     stage.begin()

@@ -23,6 +23,7 @@ Other commands (COMMAND --help tells more):
   larbinpy check-config [FILE]   say what is wrong, or print what is in effect
   larbinpy robots --file FILE    say what a robots.txt allows, and by which line
   larbinpy demo                  crawl a synthetic web on this machine
+  larbinpy import-larbin DIR     continue a real larbin's crawl
   larbinpy bench                 measure
 
 \b

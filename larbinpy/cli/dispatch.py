@@ -21,6 +21,7 @@ COMMANDS: Final = {
     "bench": "larbinpy.cli.bench:bench",
     "check-config": "larbinpy.cli.check_config:check_config",
     "demo": "larbinpy.cli.demo:demo",
+    "import-larbin": "larbinpy.cli.import_larbin:import_larbin",
     "robots": "larbinpy.cli.robots:robots",
 }
 """Name of a command -> ``module:function``; the function takes its arguments, returns the code."""

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 NAME: Final = "seen.bits"
+LARBIN_NAME: Final = "larbin.bits"
+"""The table of the larbin whose crawl is continued; it never changes."""
 MAGIC: Final = b"\x8aLBBT\r\n\x1a"
 VERSION: Final = 1
 
@@ -38,8 +40,8 @@ class BitsFile:
 
     __slots__ = ("_job", "_next_segment", "_pool", "_uuid", "path", "segment")
 
-    def __init__(self, directory: Path, uuid: bytes) -> None:
-        self.path = directory / NAME
+    def __init__(self, directory: Path, uuid: bytes, *, name: str = NAME) -> None:
+        self.path = directory / name
         self.segment = 0
         """Of the saved table; 0 = there is none."""
         self._uuid = uuid

@@ -85,11 +85,12 @@ class SeenUrls(Protocol):
             StorageError: the disk refused.
         """
 
-    def save(self, segment: int) -> None:
+    def save(self, segment: int, *, wait: bool = False) -> None:
         """Note what a restart needs and the log's seen files do not tell; call it every second.
 
         Args:
             segment: number of the log's newest segment; all links so far were added and written.
+            wait: until it is saved.
 
         Raises:
             StorageError: the disk refused; the next call tries again.
@@ -130,7 +131,7 @@ class ExactSeen:
         for fingerprints in known.fingerprints():
             self._set.add_many(fingerprints)
 
-    def save(self, segment: int) -> None:
+    def save(self, segment: int, *, wait: bool = False) -> None:
         """Do nothing: seen files tell all."""
 
     @property
@@ -192,7 +193,7 @@ class BloomSeen:
         if not self._files.is_trusted:
             self._files.trust(below)
 
-    def save(self, segment: int) -> None:
+    def save(self, segment: int, *, wait: bool = False) -> None:
         """Note from where on the next start must add fingerprints."""
         if segment != self._files.trusted_below:
             self._files.trust(segment)
@@ -250,14 +251,15 @@ class BitsSeen:
         for links in known.links(self._file.segment):
             self._table.add_many(url_codes(links))
 
-    def save(self, segment: int) -> None:
+    def save(self, segment: int, *, wait: bool = False) -> None:
         """Begin to save the table, when it is time to and the last time is over."""
-        self._file.settle()
+        self._file.settle(wait=wait)
         if self._file.is_busy:
             return
         if segment > self._file.segment or self._clock() - self._saved_s >= SAVE_S:
             self._saved_s = self._clock()
             self._file.save(self._table.to_bytes(), segment)
+            self._file.settle(wait=wait)
 
     @property
     def needs_from(self) -> int:

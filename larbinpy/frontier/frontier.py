@@ -6,10 +6,13 @@ A URL is accepted when the seen test calls it new; from then on it is in exactly
 
 from __future__ import annotations
 
+from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from larbinpy._native import logcodec
+from larbinpy.errors import StorageError
 from larbinpy.frontier.payloads import done_entry
 from larbinpy.records import ID_SHARD_SHIFT, FetchJob, Kind
 
@@ -48,10 +51,11 @@ class Added:
 class Frontier:
     """What is to be fetched.
 
-    Invariant: accepted = done + waiting + (taken and neither put back nor done).
+    Invariant: accepted = done + waiting + (taken and neither put back nor done) + ``undone``.
+    After a StorageError nothing is lost: the same call, or ``commit``, goes on with it.
     """
 
-    __slots__ = ("_fifo", "_seen", "_shard", "_table", "_unwritten")
+    __slots__ = ("_fifo", "_seen", "_shard", "_table", "_undone", "_unwritten", "undone")
 
     def __init__(
         self, *, shard: int, fifo: PersistentFifo, table: HostTable, seen: SeenUrls
@@ -61,6 +65,9 @@ class Frontier:
         self._table = table
         self._seen = seen
         self._unwritten: list[bytes] = []
+        self._undone: deque[tuple[bytes, Sequence[int]]] = deque()
+        self.undone = 0
+        """URLs that have their Outcome, while the disk refuses to note it."""
 
     def restore(self, found: Recovered) -> None:
         """Take over what a recovered log holds."""
@@ -75,10 +82,11 @@ class Frontier:
 
         Raises:
             ValueError: the payload is malformed; nothing was taken.
-            StorageError: the log could not be written; see ``PersistentFifo.put``.
+            StorageError: the log could not be written; nothing was taken.
 
         Cost: five kernel calls a frame.
         """
+        self._fifo.make_room()  # the seen set must not know links that the log then refuses
         links, _ = logcodec.split_groups(groups)
         fingerprints = logcodec.fingerprints(groups)
         mask = self._seen.add_links(links, fingerprints)
@@ -89,7 +97,12 @@ class Frontier:
         return Added(new, len(mask) - new, hosts)
 
     def commit(self) -> None:
-        """Write what is buffered: what was put before is then accepted for good."""
+        """Write what is buffered: what was put before is then accepted for good.
+
+        Raises:
+            StorageError: the disk refused; call it again.
+        """
+        self._write_undone()
         self._fifo.flush()
         if self._unwritten:
             self._seen.add_written(b"".join(self._unwritten))
@@ -135,30 +148,43 @@ class Frontier:
     # --- the end ---------------------------------------------------------------------------
 
     def done(self, pages: Sequence[ParsedPage], positions: Sequence[int]) -> None:
-        """These URLs have their Outcome.
+        """These URLs have their Outcome; while the disk refuses to note it, they are ``undone``.
 
         Args:
             positions: where their records lie in the log.
         """
+        self.undone += len(pages)
         entries = [done_entry(page) for page in pages]
         start = size = 0
         for at, entry in enumerate(entries):
             if size + len(entry) > MAX_DONE_BYTES:
-                self._fifo.done(b"".join(entries[start:at]), positions[start:at])
+                self._undone.append((b"".join(entries[start:at]), positions[start:at]))
                 start, size = at, 0
             size += len(entry)
-        self._fifo.done(b"".join(entries[start:]), positions[start:])
+        self._undone.append((b"".join(entries[start:]), positions[start:]))
+        with suppress(StorageError):  # commit will meet it again
+            self._write_undone()
 
-    def tidy(self) -> None:
+    def _write_undone(self) -> None:
+        while self._undone:
+            entries, positions = self._undone[0]
+            self._fifo.done(entries, positions)
+            self._undone.popleft()
+            self.undone -= len(positions)
+
+    def tidy(self, *, wait: bool = False) -> None:
         """Note what only memory knows, and delete segments that are done; call it every second.
+
+        Args:
+            wait: until helper threads have written what they are writing.
 
         Raises:
             StorageError: the disk refused; nothing is lost, call it again.
         """
         self._fifo.counts()
         self.commit()
-        self._seen.save(self._fifo.segment)
-        self._fifo.collect(below=self._seen.needs_from)
+        self._seen.save(self._fifo.segment, wait=wait)
+        self._fifo.collect(below=self._seen.needs_from, wait=wait)
 
     def close(self) -> None:
         """Write what is buffered, with the measured counters, and give the log free."""

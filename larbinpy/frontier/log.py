@@ -255,6 +255,14 @@ class PersistentFifo:
         self._writer.flush()
         return self._writer.written_lsn
 
+    def make_room(self) -> None:
+        """Write what must be written before the next record; only that can fail in appending.
+
+        Raises:
+            StorageError: the disk refused; nothing is lost, call it again.
+        """
+        self._make_room()
+
     def _append(self, kind: RecordType, payload: bytes) -> SegmentWriter:
         writer = self._make_room()
         writer.append_one(kind, payload)

@@ -12,7 +12,6 @@ import tempfile
 from typing import TYPE_CHECKING, Final
 
 from larbinpy.entries import ATTEMPT_OFFSET, OUTCOME_OFFSET, encode_result
-from larbinpy.errors import StorageError
 from larbinpy.frames import MAX_PAYLOAD, FrameType
 from larbinpy.records import ID_WITHOUT_ENQ, Outcome
 
@@ -193,16 +192,16 @@ def _patch(entry: bytes, offset: int, value: int) -> bytes:
 
 
 def _spool(body: bytes, directory: Path) -> int:
-    """Write a body to an unnamed file; returns its descriptor.
-
-    Raises:
-        StorageError: the disk refused.
-    """
+    """Write a body to an unnamed file, in memory when the disk is full; returns its descriptor."""
     try:
         with tempfile.TemporaryFile(dir=directory, buffering=0) as file:
-            view = memoryview(body)
-            while view:
-                view = view[file.write(view) :]
-            return os.dup(file.fileno())
-    except OSError as error:
-        raise StorageError(f"{directory}: {error.strerror}") from error
+            return os.dup(_written(file.fileno(), body))
+    except OSError:
+        return _written(os.memfd_create("body"), body)
+
+
+def _written(fd: int, body: bytes) -> int:
+    view = memoryview(body)
+    while view:
+        view = view[os.write(fd, view) :]
+    return fd

@@ -121,17 +121,21 @@ class CrawlLog:
         data = b"".join(lines)
         fcntl.flock(self._fd, fcntl.LOCK_EX)
         try:
-            end = self._cut_torn_line()
-            written = os.write(self._fd, data)
-            if written < len(data):
-                os.ftruncate(self._fd, end)
-                raise StorageError(
-                    f"{self._path}: only {written} of {len(data)} bytes were written"
-                )
+            self._write(data, self._cut_torn_line())
         except OSError as error:
             raise StorageError(f"{self._path}: {error.strerror}") from error
         finally:
             fcntl.flock(self._fd, fcntl.LOCK_UN)
+
+    def _write(self, data: bytes, end: int) -> None:
+        """Write all or, as far as the file goes, nothing: a full disk takes a part at first."""
+        try:
+            view = memoryview(data)
+            while view:
+                view = view[os.write(self._fd, view) :]
+        except OSError:
+            os.ftruncate(self._fd, end)
+            raise
 
     def close(self) -> None:
         """Close the log."""

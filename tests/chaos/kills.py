@@ -34,7 +34,14 @@ from tests.chaos.life import MOST_REFETCHED, SHARDS, Life, Victim, are_gone
 from tests.chaos.watch import PHASES, Watch
 
 TARGETS: Final = ("group", "supervisor", "shard", "parser")
-AIMS: Final = {"start": 12, "recovery": 16, "crawl": 32, "rotation": 16, "deletion": 14, "drain": 10}
+AIMS: Final = {
+    "start": 12,
+    "recovery": 16,
+    "crawl": 32,
+    "rotation": 16,
+    "deletion": 14,
+    "drain": 10,
+}
 """Where kills are aimed, by weight."""
 END_S: Final = 120.0
 """A crawl that is no longer killed must end within this."""
@@ -133,7 +140,9 @@ class Hunt:
             self._fault(f"a finished crawl that was started again ended with {code}")
 
     def _fault(self, text: str) -> None:
-        self._score.faults.append(f"{self._victim.directory.name}: {text}; after {self._kills[-2:]}")
+        self._score.faults.append(
+            f"{self._victim.directory.name}: {text}; after {self._kills[-2:]}"
+        )
 
     # --- kills ------------------------------------------------------------------------------
 

@@ -118,24 +118,17 @@ def test_bits_are_larbins(tmp_path: Path) -> None:
     seen = BitsSeen(BitsFile(tmp_path, UUID))
     url = Link(b"http://www.example.org/", port=80, host_start=7, host_len=15)
     seen.add_links(url.pack(), bytes(8))
-    seen.save(1)
-    saved(seen)
+    seen.save(1, wait=True)
     raw = (tmp_path / "seen.bits").read_bytes()[:8_000_000]
     assert raw[41501462 >> 3] == 1 << (41501462 & 7)
     assert raw.count(0) == 7_999_999
-
-
-def saved(seen: BitsSeen) -> None:
-    """Wait until a table that is being saved has been."""
-    seen._file.settle(wait=True)
 
 
 def test_bits_are_restored(tmp_path: Path) -> None:
     """A saved table knows URLs whose segments are gone; newer ones are added from the log."""
     seen = BitsSeen(BitsFile(tmp_path, UUID))
     seen.add_links(*entries(1, 2))
-    seen.save(3)
-    saved(seen)
+    seen.save(3, wait=True)
     assert seen.needs_from == 3
     log = Log({2: (2,), 3: (3,)}, oldest_segment=2)
     copy = BitsSeen(BitsFile(tmp_path, UUID))
@@ -145,15 +138,16 @@ def test_bits_are_restored(tmp_path: Path) -> None:
 
 
 def test_bits_are_saved_every_minute_and_with_each_segment(tmp_path: Path) -> None:
-    """And never twice at a time."""
-    times = iter([0.0, 1.0, 30.0, 60.9, 61.1, 61.1])
-    seen = BitsSeen(BitsFile(tmp_path, UUID), clock=lambda: next(times))
-    stamps = []
-    for segment in (1, 1, 1, 1):
-        seen.save(segment)
-        stamps.append(seen._file.is_busy)
-        saved(seen)
-    assert stamps == [True, False, False, True]
+    """And not in between."""
+    now = [0.0]
+    seen = BitsSeen(BitsFile(tmp_path, UUID), clock=lambda: now[0])
+    saved = []
+    for second, segment in ((0, 1), (1, 1), (59, 1), (60, 1), (61, 2), (62, 2)):
+        now[0] = second
+        (tmp_path / "seen.bits").unlink(missing_ok=True)
+        seen.save(segment, wait=True)
+        saved.append((tmp_path / "seen.bits").exists())
+    assert saved == [True, False, False, True, True, False]
 
 
 @pytest.mark.parametrize("damage", ["cut", "flip", "foreign"])
@@ -163,8 +157,7 @@ def test_damaged_bits_are_not_used(
     """With a warning; the URLs of the segments that are left are added."""
     seen = BitsSeen(BitsFile(tmp_path, UUID))
     seen.add_links(*entries(1))
-    seen.save(2)
-    saved(seen)
+    seen.save(2, wait=True)
     path = tmp_path / "seen.bits"
     data = bytearray(path.read_bytes())
     data[4_000_000] ^= damage == "flip"
@@ -180,13 +173,11 @@ def test_refused_bits_are_saved_again(tmp_path: Path) -> None:
     (tmp_path / "state").mkdir()
     seen = BitsSeen(BitsFile(tmp_path / "state", UUID))
     (tmp_path / "state").rename(tmp_path / "away")
-    seen.save(5)
     with pytest.raises(StorageError, match=r"seen\.bits"):
-        saved(seen)
+        seen.save(5, wait=True)
     assert seen.needs_from == 0
     (tmp_path / "away").rename(tmp_path / "state")
-    seen.save(5)
-    saved(seen)
+    seen.save(5, wait=True)
     assert seen.needs_from == 5
 
 

@@ -43,12 +43,8 @@ class Shard:
 
     def settle(self) -> None:
         """Do what the seconds do: save, and delete what may be deleted."""
-        for _ in range(3):
-            self.frontier.tidy()
-            self.fifo.collect(below=0, wait=True)
-            if isinstance(self.seen, BitsSeen):
-                self.seen._file.settle(wait=True)
-        self.frontier.tidy()
+        for _ in range(2):
+            self.frontier.tidy(wait=True)
 
 
 def finish_all(fifo: PersistentFifo, frontier: Frontier, places: list[int]) -> None:

@@ -31,6 +31,7 @@ class Site:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            wbufsize = 1 << 16  # one packet a response
 
             def do_GET(self) -> None:
                 body = site.answer(self.path)
@@ -81,6 +82,7 @@ class Crawls:
             "From": "a@b.example",
             "allowPrivateAddresses": "yes",
             "waitDuration": "0",
+            "depthInSite": "100",
             **self.keys,
         }
         sets = [f"--set={name}={value}" for name, value in keys.items()]

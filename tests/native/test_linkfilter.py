@@ -472,6 +472,13 @@ def test_forced_links_are_new() -> None:
     assert native.with_forced(buffer, bytes(4)) == bytes([1, 0, 1, 0])
 
 
+def test_one_forced_link_changes_nothing_else() -> None:
+    """All slices of one byte are one object: to write into it would change them all."""
+    shared = b"\0\1"[:1]
+    assert native.with_forced(Link(b"u", flags=FORCE).pack(), shared) == bytes([1])
+    assert shared[0] == 0
+
+
 def test_helpers_refuse_bad_buffers() -> None:
     """Torn entries, or a mask of another length, raise."""
     link = Link(b"http://a/").pack()

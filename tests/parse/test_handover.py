@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from larbinpy import entries
-from larbinpy.errors import StorageError
 from larbinpy.frames import MAX_PAYLOAD, FrameType
 from larbinpy.parse.handover import MAX_CRASHES, PARSER_BYTES, Handover
 from larbinpy.records import ID_WITHOUT_ENQ, Outcome, Page
@@ -175,11 +174,18 @@ def test_no_file_is_left(handover: Handover, parsers: Parsers, tmp_path: Path) -
     handover.answered(1)
 
 
-def test_a_full_disk_is_a_fault(tmp_path: Path) -> None:
-    """A body that cannot be put aside is not silently dropped."""
+def test_a_full_disk_keeps_large_bodies_in_memory(tmp_path: Path) -> None:
+    """A body that cannot be put aside is not dropped."""
     handover = Handover(tmp_path / "missing", EPOCH)
-    with pytest.raises(StorageError, match="missing"):
+    with ExitStack() as stack:
+        parsers = Parsers(handover, stack)
+        parsers.join(0)
         handover.give(result(1, bytes(2 << 20)))
+        (frame,) = parsers.frames(0)
+        (fd,) = frame.descriptors
+        assert os.pread(fd, 3 << 20, 0) == bytes(2 << 20)
+        os.close(fd)
+        handover.answered(1)
 
 
 # --- parsers that die --------------------------------------------------------------------------

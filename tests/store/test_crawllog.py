@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
@@ -189,9 +190,18 @@ def test_a_short_write_is_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyP
     path = tmp_path / "crawl.log"
     log = CrawlLog(path)
     log.append([b"1\n"])
-    write = os.write
-    monkeypatch.setattr(os, "write", lambda fd, data: write(fd, data[:3]))
-    with pytest.raises(StorageError, match="only 3 of 4 bytes"):
+    write, left = os.write, [3]
+
+    def write_a_part(fd: int, data: memoryview) -> int:
+        """A disk that takes three bytes more."""
+        if not left[0]:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        taken = write(fd, data[: left[0]])
+        left[0] -= taken
+        return taken
+
+    monkeypatch.setattr(os, "write", write_a_part)
+    with pytest.raises(StorageError, match="No space left"):
         log.append([b"2\n", b"3\n"])
     monkeypatch.undo()
     log_with(path, [b"4\n"])
