@@ -4,6 +4,8 @@
 #   make test         set up, build, and run the tests
 #   make check        all that must pass before a merge, with the seconds of each step
 #   make slow         the tests that take over two seconds
+#   make chaos        all kills, faults and damage that a crawl must survive; takes hours
+#   make chaos-ci     a tenth of it, drawn by a seed that is printed (CHAOS_SEED=N sets it)
 #   make debug        the kernels' tests with bounds checks, in a copy of the tree
 #   make conformance  the published corpora (they lie beside the checkout)
 #   make bench        measure, and print the table
@@ -30,7 +32,7 @@ define step
 		"$$([ $$code = 0 ] || echo ', FAILED')"; exit $$code
 endef
 
-.PHONY: crawl test check slow debug conformance bench dist clean
+.PHONY: crawl test check slow chaos chaos-ci debug conformance bench dist clean
 
 crawl: $(NATIVE)
 	$(BIN)/larbinpy demo
@@ -49,6 +51,16 @@ check: $(VENV)/dev.stamp $(NATIVE)
 
 slow: $(VENV)/dev.stamp $(NATIVE)
 	$(BIN)/python -m pytest -m slow
+
+chaos: $(VENV)/dev.stamp $(NATIVE)
+	$(call step,kills,$(BIN)/python -m tests.chaos.kills --kills 1000)
+	$(call step,limits,$(BIN)/python -m tests.chaos.limits)
+	$(call step,disks,$(BIN)/python -m tests.chaos.disks)
+	$(call step,log,$(BIN)/python -m pytest tests/frontier -m slow)
+	$(call step,syscalls,$(BIN)/python -m tests.chaos.syscalls --positions all)
+
+chaos-ci: $(VENV)/dev.stamp $(NATIVE)
+	$(BIN)/python -m pytest tests/chaos -m crash -s
 
 conformance: $(VENV)/dev.stamp $(NATIVE)
 	$(BIN)/python -m pytest tests/conformance

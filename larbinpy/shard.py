@@ -65,6 +65,8 @@ class Shard:
         self._is_drained = False
         self._may_end = False
         self._is_flushed = True
+        self._unwritten = 0
+        """Pages that a parser has finished and the log may not know: a kill brings them back."""
         self._flushed_ns = 0
         self._published_ns = 0
         self._tidied_ns = 0
@@ -170,6 +172,7 @@ class Shard:
             self._tickets.settle(parsed.id, is_spent=parsed.outcome == Outcome.SUCCESS)
             done.append(parsed)
             positions.append(job.position)
+        self._unwritten += len(done)
         if done:
             self._frontier.done(done, positions)
             self._ledger.tell()
@@ -213,7 +216,7 @@ class Shard:
         """How many requests may begin now: connections, credit, memory and tickets."""
         if not self._is_fetching or self._refusal or self._handover.bytes >= self._parts.body_bytes:
             return 0
-        credit = self._parts.credit - self._in_flight - len(self._handover)
+        credit = self._parts.credit - self._in_flight - len(self._handover) - self._unwritten
         return min(self._fetcher.free(), credit, self._tickets.left(), TAKE_MAX)
 
     def _start(self, now: int) -> None:
@@ -281,6 +284,7 @@ class Shard:
             self._flushed_ns = now
             if not self._refusal and self._attempt(self._frontier.commit):
                 self._ledger.tell()  # DONEs that were held may have been written
+                self._unwritten = 0
                 self._peers.answer_written()
             self._handover.flush()
             self._peers.flush()

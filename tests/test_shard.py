@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from larbinpy.frames import Channel, Frame
-    from larbinpy.records import Page
+    from larbinpy.records import FetchJob, Page
 
 KEY = bytes(range(16))
 MAX_TURNS = 3000
@@ -508,3 +508,30 @@ def test_what_was_not_done_is_there_after_a_restart(tmp_path: Path) -> None:
     play(tmp_path, {}, first)
     play(tmp_path, {}, second)
     assert sorted(finished) == [A, B]
+
+
+def test_a_page_counts_until_its_end_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With credit for one page the next request waits for the log: a kill brings back one page."""
+    unwritten = []
+    submit = ScriptedFetcher.submit
+
+    def noting(self: ScriptedFetcher, job: FetchJob, *, keep: bool) -> None:
+        fifo = parts[0].frontier._fifo
+        unwritten.append(fifo.next_lsn - 1 - fifo.written_lsn)
+        submit(self, job, keep=keep)
+
+    parts: list[ShardParts] = []
+    monkeypatch.setattr(ScriptedFetcher, "submit", noting)
+
+    def script(p: Play) -> Generator[None, None, None]:
+        parts.append(p.parts)
+        p.put(A, B)
+        for _ in range(2):
+            p.parsed((yield from p.page()))
+
+    replies = {A: Reply(b"a"), B: Reply(b"b")}
+    p = play(tmp_path, replies, script, ram_urls=1)
+    assert sorted(p.fetched()) == [A, B]
+    assert unwritten[1] == 0

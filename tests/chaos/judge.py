@@ -9,6 +9,7 @@ import json
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from larbinpy.testing.web import Place, Scope, expected
@@ -130,7 +131,7 @@ def _check_requests(
     causes = _Causes(kills)
     without = []
     for url, moments in times.items():
-        for before, after in zip(moments, moments[1:], strict=False):
+        for before, after in pairwise(moments):
             cause = causes.of(before, after, shards.get(url, 0))
             if cause is None:
                 without.append((url, before, after))

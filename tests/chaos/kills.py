@@ -1,8 +1,8 @@
 """Kill crawls at random, by SIGKILL, and count what is lost: ``python -m tests.chaos.kills``.
 
-Crawls of a synthetic web (2 shards, 2 parsers, 20 connections, segments of 64 KiB, outputMode 1) are
-killed and started again by the same command until the number of kills is reached; each crawl goes
-on to its end and is then judged by the web's access log and page list.
+Crawls of a synthetic web (2 shards, 2 parsers, 20 connections, segments of 64 KiB, outputMode 1)
+are killed and started again by the same command until the number of kills is reached; each crawl
+goes on to its end and is then judged by the web's access log and page list.
 In turn the whole group, the supervisor, one shard and one parser die; the moment is drawn, half of
 the time near something that is hard to survive: start, recovery, rotation, deletion, drain.
 
@@ -120,7 +120,7 @@ class Hunt:
         return True
 
     def _has_lost_shard(self) -> bool:
-        """A shard that is killed while the crawl stops, or has just come to its end, ends it by 1."""
+        """A shard that is killed while the crawl stops, also at its end, makes it end with 1."""
         last = self._kills[-1] if self._kills else None
         said = self._victim.messages.read_text(errors="replace")[-1000:]
         return last is not None and last.target == "shard" and "-9 while stopping" in said

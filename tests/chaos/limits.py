@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from larbinpy.testing.web import WebProcess, WebSpec
-from tests.chaos.judge import Kill, judge
+from tests.chaos.judge import Kill, Verdict, judge
 from tests.chaos.life import SHARDS, Life, Victim
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ def murder(seed: int, directory: Path, *, hosts: int = 600) -> list[str]:
     kills: list[Kill] = []
     rates = []
     faults = []
+    verdict = Verdict()
     for name in ("undisturbed", "murder"):
         with WebProcess(spec_of(seed, hosts), directory / name / "web") as web:
             victim = Victim(web, directory / name, keys)

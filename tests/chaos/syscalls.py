@@ -1,9 +1,9 @@
 """Let one call that changes files go wrong, at every position: ``python -m tests.chaos.syscalls``.
 
-A crawl of some hundred pages (1 shard of 64 KiB segments, 2 parsers) runs with ``faults.c`` preloaded
-into one of its processes: supervisor, shard or parser. That numbers the process's calls that change
-files of the state or of the output (write, pwrite64, fsync, fdatasync, rename, unlink, ftruncate,
-fallocate, mkdir, creation) and makes the N-th one go wrong:
+A crawl of some hundred pages (1 shard of 64 KiB segments, 2 parsers) runs with ``faults.c``
+preloaded into one of its processes: supervisor, shard or parser. That numbers the process's calls
+that change files of the state or of the output (write, pwrite64, fsync, fdatasync, rename, unlink,
+ftruncate, fallocate, mkdir, creation) and makes the N-th one go wrong:
 
     kill     SIGKILL in place of the call
     torn     half of a write, then SIGKILL
@@ -11,8 +11,9 @@ fallocate, mkdir, creation) and makes the N-th one go wrong:
     enospc   the call fails: no space left on device
     eio      the call fails: input/output error
 
-The same command is then repeated, without a fault, until the crawl is through, and the crawl is held to
-its web as in ``kills``. Role ``recovery`` is the shard of a second run, whose first was killed.
+The same command is then repeated, without a fault, until the crawl is through, and the crawl is
+held to its web as in ``kills``. Role ``recovery`` is the shard of a second run, whose first was
+killed. Calls differ a little from run to run, so the last numbers are not always met.
 
     --positions N|all   how many positions of all (40), drawn by the seed
     --seed S

@@ -106,8 +106,8 @@ class Watch:
                 mask = _MODIFY | _MOVED_TO | _CREATE | _DELETE
                 watch = self._libc.inotify_add_watch(self._fd, os.fsencode(path), mask)
                 self._where[watch] = shard
-                for name in sorted(os.listdir(path)):  # what came before the watch
-                    self._note(self.shards[shard], _CREATE | _MODIFY, name)
+                for file in sorted(path.iterdir()):  # what came before the watch
+                    self._note(self.shards[shard], _CREATE | _MODIFY, file.name)
 
     def _note(self, view: ShardView, mask: int, name: str) -> None:
         now_ns = time.monotonic_ns()
