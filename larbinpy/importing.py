@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from larbinpy import entries, state
 from larbinpy import url as urls
-from larbinpy._native.linkfilter import fingerprint_of, shard
+from larbinpy._native.linkentry import fingerprint_of, shard
 from larbinpy.config import processes
 from larbinpy.dedup.bitsfile import LARBIN_NAME, NAME, BitsFile
 from larbinpy.dedup.seen import ExactSeen

@@ -14,7 +14,7 @@ from array import array
 from typing import TYPE_CHECKING, Final
 
 from larbinpy._native.larbinhash import BitTable, url_code, url_codes
-from larbinpy._native.linkfilter import with_forced
+from larbinpy._native.linkentry import with_forced
 from larbinpy._native.urlnorm import larbin_parse
 
 if TYPE_CHECKING:

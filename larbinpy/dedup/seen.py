@@ -15,7 +15,7 @@ import time
 from typing import TYPE_CHECKING, Final, Protocol
 
 from larbinpy._native.larbinhash import BitTable, url_codes
-from larbinpy._native.linkfilter import with_forced
+from larbinpy._native.linkentry import with_forced
 from larbinpy._native.seenset import SeenSet
 
 if TYPE_CHECKING:

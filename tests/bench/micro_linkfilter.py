@@ -1,8 +1,7 @@
 """The link filter: kernel beside the reference, for pages of 30 links with URLs of 57 bytes.
 
 Workloads: 100 pages whose links are all new (every fifth leads to another host), to 1 and to 8
-shards; the same with all links written before; forty forbidden extensions; link_fingerprints and
-with_forced of 30 entries.
+shards; the same with all links written before; forty forbidden extensions.
 
 Command: python -m tests.bench.micro_linkfilter
 """
@@ -14,7 +13,7 @@ from typing import Any
 from larbinpy._native import linkfilter as native
 from tests.bench.measure import compare
 from tests.reference import linkfilter as plain
-from tests.reference.linkbuffers import Link, read_resolved, resolved
+from tests.reference.linkbuffers import resolved
 
 PAGES = 100
 LINKS = 30
@@ -71,24 +70,6 @@ def main() -> None:
             },
             items=PAGES,
         )
-    entries = b"".join(Link(link.url).pack() for link in read_resolved(pages[0]))
-    mask = bytes(LINKS)
-    compare(
-        "link_fingerprints, 30 entries",
-        {
-            "kernel": lambda: native.link_fingerprints(entries),
-            "reference": lambda: plain.link_fingerprints(entries),
-        },
-        items=1,
-    )
-    compare(
-        "with_forced, 30 entries",
-        {
-            "kernel": lambda: native.with_forced(entries, mask),
-            "reference": lambda: plain.with_forced(entries, mask),
-        },
-        items=1,
-    )
 
 
 if __name__ == "__main__":

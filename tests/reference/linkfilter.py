@@ -8,64 +8,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from larbinpy.records import MAX_URL_BYTES, Filtered
-from tests.reference.linkbuffers import Link, Resolved, read_links, read_resolved
+from tests.reference.linkbuffers import Link, Resolved, read_resolved
+from tests.reference.linkentry import FORCE, fingerprint_of
+from tests.reference.linkentry import shard as shard_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 WORD = 2**64 - 1
-HTTPS, SEED, REDIRECT, FORCE = 1, 2, 4, 8
+HTTPS, SEED, REDIRECT = 1, 2, 4
 FOLLOWED = {1, 2, 3, 5, 6, 10, 11, 12}
 IMAGES = {7, 9}
-
-
-def _rotate(value: int, bits: int) -> int:
-    return (value << bits | value >> (64 - bits)) & WORD
-
-
-def _round(v: list[int]) -> None:
-    v[0] = (v[0] + v[1]) & WORD
-    v[2] = (v[2] + v[3]) & WORD
-    v[1] = _rotate(v[1], 13) ^ v[0]
-    v[3] = _rotate(v[3], 16) ^ v[2]
-    v[0] = _rotate(v[0], 32)
-    v[2] = (v[2] + v[1]) & WORD
-    v[0] = (v[0] + v[3]) & WORD
-    v[1] = _rotate(v[1], 17) ^ v[2]
-    v[3] = _rotate(v[3], 21) ^ v[0]
-    v[2] = _rotate(v[2], 32)
-
-
-def siphash13(key: bytes, data: bytes) -> int:
-    k0, k1 = struct.unpack("<QQ", key)
-    v: list[int] = [k0 ^ 0x736F6D6570736575, k1 ^ 0x646F72616E646F6D]
-    v += [k0 ^ 0x6C7967656E657261, k1 ^ 0x7465646279746573]
-    padded = data + bytes(7 - len(data) % 8) + bytes([len(data) & 0xFF])
-    for (word,) in struct.iter_unpack("<Q", padded):
-        v[3] ^= word
-        _round(v)
-        v[0] ^= word
-    v[2] ^= 0xFF
-    for _ in range(3):
-        _round(v)
-    return v[0] ^ v[1] ^ v[2] ^ v[3]
-
-
-def fingerprint_of(key: bytes, domain: bytes, url: bytes) -> int:
-    return (siphash13(key, domain) >> 48 << 48) | (siphash13(key, url) >> 16)
-
-
-def shard(fp: int, shards: int) -> int:
-    return (fp >> 48) * shards >> 16
-
-
-def link_fingerprints(group_links: bytes) -> bytes:
-    return b"".join(struct.pack("<Q", link.fingerprint) for link in read_links(group_links))
-
-
-def with_forced(group_links: bytes, mask: bytes) -> bytes:
-    links = read_links(group_links)
-    return bytes(1 if link.flags & FORCE else new for link, new in zip(links, mask, strict=True))
 
 
 def mix64(key: int) -> int:
@@ -91,16 +44,10 @@ class WrittenCache:
         for (fp,) in struct.iter_unpack("<Q", fps):
             self._slots[self._slot(fp)] = fp
 
-    def contains_many(self, fps: bytes) -> bytes:
-        return bytes(self.has(fp) for (fp,) in struct.iter_unpack("<Q", fps))
-
     def clear_range(self, shard: int, shards: int) -> None:
         self._slots = {
-            slot: fp for slot, fp in self._slots.items() if (fp >> 48) * shards >> 16 != shard
+            slot: fp for slot, fp in self._slots.items() if shard_of(fp, shards) != shard
         }
-
-    def clear(self) -> None:
-        self._slots = {}
 
 
 @dataclass(slots=True)
@@ -223,12 +170,14 @@ class LinkFilter:
             links.reverse()
         groups: list[list[Link]] = [[] for _ in range(self._shards)]
         for link in links:
-            groups[shard(link.fingerprint, self._shards)].append(link)
+            groups[shard_of(link.fingerprint, self._shards)].append(link)
         entries = [b"".join(link.pack() for link in group) for group in groups]
         return LinkBatch(
             entries=entries,
             counts=[len(group) for group in groups],
-            fingerprints=[link_fingerprints(group) for group in entries],
+            fingerprints=[
+                b"".join(struct.pack("<Q", link.fingerprint) for link in group) for group in groups
+            ],
             found=found,
             duplicates=found - len(links) - sum(filtered.values()),
             filtered=filtered,

@@ -1,0 +1,176 @@
+# Which links of a page are followed, header only: a link, its page and the settings are enough to
+# tell, so nothing is remembered here and nothing is written.
+#
+# Invariant: a link is refused for the first rule that applies, in the order of `verdict`.
+
+from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
+
+from layout cimport (
+    ELEMENT_A, ELEMENT_AREA, ELEMENT_FRAME, ELEMENT_IFRAME, ELEMENT_IMG, ELEMENT_LINK,
+    ELEMENT_META, ELEMENT_REDIRECT, ELEMENT_SEED, ELEMENT_SOURCE,
+    LINK_REDIRECT, LINK_SEED,
+    RESOLVED_EMPTY, RESOLVED_OK, RESOLVED_SCHEME,
+    resolved_link,
+)
+
+
+cdef extern from "links.h" nogil:
+    size_t file_start(const uint8_t *url, size_t url_len, size_t host_end)
+
+cdef extern from "resolved.h" nogil:
+    const uint8_t *url_of(const resolved_link *link)
+    const uint8_t *host_of(const resolved_link *link)
+    bint is_host(const resolved_link *link, const uint8_t *host, size_t host_len)
+    bint has_query(const uint8_t *text, size_t size)
+    size_t length_of_path(const uint8_t *text, size_t size)
+
+cdef extern from "suffixes.h" nogil:
+    ctypedef struct suffix:
+        pass
+    ctypedef struct suffix_set:
+        suffix *entries
+        int32_t used
+    void suffixes_init(suffix_set *set, suffix *entries)
+    void suffixes_add(suffix_set *set, const uint8_t *text, size_t size)
+    bint suffixes_match(const suffix_set *set, const uint8_t *text, size_t size)
+
+cdef extern from "hosttable.h" nogil:
+    ctypedef struct host_domain:
+        uint64_t host
+        uint64_t domain
+    ctypedef struct host_table:
+        host_domain *slots
+    uint64_t hash_of_host(const uint8_t *key, const uint8_t *host, size_t size)
+    int hosts_init(host_table *hosts, uint64_t limit)
+    host_domain *hosts_find(const host_table *hosts, uint64_t host)
+    void hosts_put(host_table *hosts, uint64_t host, uint64_t domain)
+
+cdef enum:
+    MAX_URL_BYTES = 2083
+    MAX_U16 = 65_535
+
+    # records.Filtered, and ACCEPTED behind its last member
+    SCHEME = 0
+    INVALID = 1
+    TOO_LONG = 2
+    TOO_DEEP = 3
+    OUT_SITE = 4
+    EXTENSION = 5
+    CGI = 6
+    ELEMENT = 7
+    EMPTY = 8
+    LINKS_PER_PAGE = 9
+    REASONS = 11
+    ACCEPTED = 255
+
+
+cdef struct link_rules:
+    bint cgi
+    bint external
+    bint images
+    bint has_sites
+    bint depth_by_site
+    uint16_t depth_in_site
+    const uint8_t *key  # of the hashes of hosts
+    const suffix_set *forbidden
+    const suffix_set *never_forbidden
+    const suffix_set *priority
+    const suffix_set *domains  # empty = any host
+    host_table sites
+
+
+cdef struct page_facts:
+    const uint8_t *host
+    size_t host_len
+    uint16_t depth  # of the links
+    int32_t left    # of links to this host; negative = too deep
+    int32_t left_outside
+    uint8_t hops
+    uint8_t kind
+    uint8_t flags
+
+
+cdef struct candidate:
+    const resolved_link *link
+    uint64_t fp
+    uint64_t host
+    uint64_t domain
+    uint32_t shard
+    uint16_t left
+    uint8_t level
+    bint has_domain
+
+
+cdef inline void set_depth(page_facts *page, const link_rules *rules, uint16_t depth,
+                           uint16_t left) noexcept nogil:
+    """Fill in the depths of the links of a page with this depth and left, and these flags."""
+    if page.flags & LINK_REDIRECT:
+        page.depth = depth
+        page.left = page.left_outside = left
+    elif page.flags & LINK_SEED:
+        page.depth = 0
+        page.left = page.left_outside = rules.depth_in_site
+    else:
+        page.depth = min(depth + 1, <int>MAX_U16)
+        page.left = left - 1
+        page.left_outside = rules.depth_in_site if rules.depth_by_site else left - 1
+
+
+cdef inline bint follows(const link_rules *rules, uint8_t element) noexcept nogil:
+    if element == ELEMENT_IMG or element == ELEMENT_SOURCE:
+        return rules.images
+    return (element == ELEMENT_A or element == ELEMENT_AREA or element == ELEMENT_LINK
+            or element == ELEMENT_FRAME or element == ELEMENT_IFRAME
+            or element == ELEMENT_META or element == ELEMENT_REDIRECT
+            or element == ELEMENT_SEED)
+
+
+cdef inline bint is_forbidden(const link_rules *rules, const uint8_t *path,
+                              size_t size) noexcept nogil:
+    return (suffixes_match(rules.forbidden, path, size)
+            and not suffixes_match(rules.never_forbidden, path, size))
+
+
+cdef inline bint is_in_scope(const link_rules *rules, const uint8_t *host,
+                             size_t size) noexcept nogil:
+    if rules.domains.used and not suffixes_match(rules.domains, host, size):
+        return False
+    if not rules.has_sites:
+        return True
+    return hosts_find(&rules.sites, hash_of_host(rules.key, host, size)).host != 0
+
+
+cdef inline int verdict(const link_rules *rules, candidate *found,
+                        const page_facts *page) noexcept nogil:
+    """The first rule that refuses a link, or ACCEPTED with its left and level filled in."""
+    cdef const resolved_link *link = found.link
+    cdef const uint8_t *url = url_of(link)
+    cdef bint is_outside
+    cdef size_t file, path_len
+    if link.status != RESOLVED_OK:
+        if link.status == RESOLVED_SCHEME:
+            return SCHEME
+        return EMPTY if link.status == RESOLVED_EMPTY else INVALID
+    if link.url_len > MAX_URL_BYTES:
+        return TOO_LONG
+    if not follows(rules, link.element):
+        return ELEMENT
+    file = file_start(url, link.url_len, link.host_start + link.host_len)
+    path_len = length_of_path(url + file, link.url_len - file)
+    found.level = not suffixes_match(rules.priority, url + file, path_len)
+    if page.flags & LINK_SEED:  # asked for by the operator: no taste, no scope
+        found.left = <uint16_t>page.left
+        return ACCEPTED
+    if not rules.cgi and has_query(url + file, link.url_len - file):
+        return CGI
+    if is_forbidden(rules, url + file, path_len):
+        return EXTENSION
+    is_outside = not is_host(link, page.host, page.host_len)
+    if is_outside and not rules.external and not page.flags & LINK_REDIRECT:
+        return OUT_SITE
+    if not is_in_scope(rules, host_of(link), link.host_len):
+        return OUT_SITE
+    if (page.left_outside if is_outside else page.left) < 0:
+        return TOO_DEEP
+    found.left = <uint16_t>(page.left_outside if is_outside else page.left)
+    return ACCEPTED
