@@ -22,7 +22,7 @@ from tables cimport (
     STATE_RESOLVING, STATE_SCHEDULED, arrival, arrivals_find, heap_remove, host_at, host_delay,
     host_fail, host_give_back, host_leave, host_move, host_moved, host_record, host_woken,
     index_cell, index_size, ip_at, ip_claim, ip_entry, ip_key, ip_nodes, ip_record, ip_release,
-    ip_slot, later, list_add, list_remove, mix64, name_at, name_find, name_hash, name_table,
+    ip_slot, later, list_add, list_remove, mix64, name_add, name_at, name_find, name_hash, name_table,
     piece_pool, queue_pop, queue_push, record_read, records_bad, schedule, schedule_bytes,
     schedule_free, schedule_init, settle, slabs_free,
 )
@@ -190,6 +190,26 @@ cdef class HostTable:
             raise MemoryError
         return self._names.index.count - before
 
+    def add(self, bytes host not None):
+        """Return the number of a host, making one without URLs when it is not known.
+
+        Raises:
+            ValueError: the name is empty or too long.
+            MemoryError: nothing changed.
+        """
+        cdef size_t size = PyBytes_GET_SIZE(host)
+        cdef const uint8_t *name = <const uint8_t *>PyBytes_AS_STRING(host)
+        cdef uint32_t hash, number
+        if not 0 < size <= MAX_NAME:
+            raise ValueError("a host name has 1 to 255 bytes")
+        hash = name_hash(&self._names, name, size)
+        number = name_find(&self._names, &self._schedule, name, size, hash)
+        if number == NONE:
+            number = name_add(&self._names, &self._schedule, name, size, hash)
+        if number == NONE:
+            raise MemoryError
+        return number
+
     def unget(self, host_id: int, position: int, level: int):
         """Put a URL back where it came from: of its level it will be the next one taken.
 
@@ -305,16 +325,21 @@ cdef class HostTable:
             out[count].host = ip_nodes(ip)[0].id
             host = host_at(&self._schedule, out[count].host)
             heap_remove(ip_nodes(ip), &ip.count, 0, &self._schedule, host_moved)
-            ip.is_busy = 1
-            ip.next_ns = now_ns
-            settle(&self._schedule, number)
-            host.state = STATE_BUSY
-            host.other = NONE
+            self._occupy(host, now_ns)
             out[count].code = 0
             out[count].position = self._pop(host)
-            self._busy += 1
             count += 1
         return count
+
+    cdef void _occupy(self, host_record *host, uint64_t now_ns) noexcept nogil:
+        """Begin the turn of a host that stands nowhere, and of its address."""
+        cdef ip_record *ip = ip_at(&self._schedule, host.ip)
+        ip.is_busy = 1
+        ip.next_ns = now_ns
+        settle(&self._schedule, host.ip)
+        host.state = STATE_BUSY
+        host.other = NONE
+        self._busy += 1
 
     cdef size_t _take_failed(self, uint64_t now_ns, handed *out, size_t room) noexcept nogil:
         """One URL of each failed host in turn; hosts whose failure is over become NEW."""
@@ -374,6 +399,33 @@ cdef class HostTable:
         finally:
             free(out)
         return taken
+
+    def visit(self, host_id: int, now_ns: int):
+        """Take a host for a request that is in no chain; it is BUSY until ``release`` or ``skip``.
+
+        Returns:
+            0 when it was taken; -1 when it has no address or has FAILED; else when it is worth
+            trying again.
+        """
+        cdef uint32_t number = self._number(host_id)
+        cdef host_record *host = host_at(&self._schedule, number)
+        cdef uint64_t now = now_ns
+        cdef ip_record *ip
+        if host.state == STATE_BUSY:
+            return now + CLAIM_RETRY_NS
+        if host.state != STATE_IDLE and host.state != STATE_SCHEDULED:
+            return -1
+        ip = ip_at(&self._schedule, host.ip)
+        if ip.is_busy:
+            return now + CLAIM_RETRY_NS
+        if later(host.next_ns, ip.next_ns) > now:
+            return later(host.next_ns, ip.next_ns)
+        if not self._claimed(ip, now):
+            settle(&self._schedule, host.ip)
+            return ip.next_ns
+        host_leave(&self._schedule, number)
+        self._occupy(host, now)
+        return 0
 
     cdef void _give_back(self, uint32_t number, uint64_t ip_next_ns) noexcept nogil:
         """End the turn of a BUSY host."""

@@ -122,6 +122,8 @@ cdef extern from "arrivals.h" nogil:
     const char *name_at(const name_table *names, const host_record *host)
     uint32_t name_find(const name_table *names, const schedule *s, const uint8_t *name,
                        uint8_t size, uint32_t hash)
+    uint32_t name_add(name_table *names, schedule *s, const uint8_t *name, uint8_t size,
+                      uint32_t hash)
     int arrivals_find(name_table *names, schedule *s, const piece_pool *pieces, arrival *block,
                       size_t count)
 

@@ -144,6 +144,18 @@ class Against(RuleBasedStateMachine):
         assert isinstance(taken, list)
         self.handed += taken
 
+    @rule(host=st.integers(0, 9))
+    def add(self, host: int) -> None:
+        self.ask("add", b"h%d.example" % host)
+
+    @precondition(lambda self: self.table.hosts)
+    @rule(data=st.data())
+    def visit(self, data: st.DataObject) -> None:
+        host = self.some_host(data)
+        if self.ask("visit", host, self.now) == 0:
+            self.position += 1
+            self.handed.append((host, self.position, 0))
+
     @rule(data=st.data(), later=st.integers(0, 15))
     def release(self, data: st.DataObject, later: int) -> None:
         busy = [number for number, _, code in self.handed if not code]
@@ -343,6 +355,33 @@ def test_after_a_restart_a_host_counts_as_just_asked() -> None:
     hosts.resolved(first, IP, 0, not_before_ns=SECOND)
     hosts.resolved(second, IP, 0)
     assert hosts.next_ns() == SECOND
+
+
+def test_a_visit_is_a_turn_without_a_url() -> None:
+    """It waits for host and address as any request does, and they wait for it."""
+    hosts = table(wait_ip_ns=SECOND // 2)
+    number = hosts.add(b"a.example")
+    assert (hosts.add(b"a.example"), hosts.hosts, hosts.waiting) == (number, 1, 0)
+    assert hosts.visit(number, 5) == -1
+    hosts.resolved(number, IP, 5)
+    assert hosts.visit(number, 5) == 0
+    other = ready(hosts, b"b.example", [7])
+    assert (hosts.state_of(number), hosts.acquire(5, 1)) == (BUSY, [])
+    assert hosts.visit(number, 5) > 5
+    hosts.release(number, 5, 6)
+    assert (hosts.state_of(number), hosts.visit(number, 6)) == (IDLE, 5 + SECOND)
+    assert hosts.acquire(5 + SECOND // 2, 1) == [(other, 7, 0)]
+    hosts.failed(number, 1, 10 * SECOND)
+    assert hosts.visit(number, 6) == -1
+
+
+def test_a_visited_host_keeps_its_urls() -> None:
+    """They are next."""
+    hosts = table(wait_ns=1)
+    number = ready(hosts, b"a.example", [7, 8])
+    assert hosts.visit(number, 1) == 0
+    hosts.release(number, 1, 2)
+    assert [one[1] for one in hosts.acquire(2, 5)] == [7]
 
 
 def test_failed_host_hands_its_urls_out_with_the_code_until_it_is_new() -> None:

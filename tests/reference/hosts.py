@@ -114,11 +114,14 @@ class HostTable:
             enq = ENQ.unpack_from(records, at)
             start = at + ENQ.size + enq[4]
             name, level = records[start : start + enq[5]], enq[6]
-            if name not in self._by_name:
-                self._by_name[name] = Host(len(self._hosts), name)
-                self._hosts.append(self._by_name[name])
-            self._append(self._by_name[name], position, level, is_back=False)
+            self._append(self._hosts[self.add(name)], position, level, is_back=False)
         return len(self._hosts) - before
+
+    def add(self, host: bytes) -> int:
+        if host not in self._by_name:
+            self._by_name[host] = Host(len(self._hosts), host)
+            self._hosts.append(self._by_name[host])
+        return self._by_name[host].number
 
     def _append(self, host: Host, position: int, level: int, *, is_back: bool) -> None:
         chain = host.levels.setdefault(level, deque())
@@ -198,22 +201,43 @@ class HostTable:
         while (due := self._due.first()) is not None and due[0] <= now_ns:
             ip = due[2]
             assert isinstance(ip, Ip)
-            if self._shared is not None:
-                free_at = self._shared.claim(ip.address, now_ns, self._lease_ns)
-                if free_at:
-                    retry = now_ns + max(self._wait_ip_ns, CLAIM_RETRY_NS)
-                    ip.next_ns = min(free_at, retry)
-                    self._settle(ip)
-                    continue
+            if not self._claim(ip, now_ns):
+                continue
             first = ip.hosts.first()
             assert first is not None
             host = first[2]
             assert isinstance(host, Host)
-            ip.hosts.remove(host)
-            ip.is_busy, ip.next_ns, host.state = True, now_ns, BUSY
-            self._settle(ip)
+            self._occupy(host, ip, now_ns)
             return host.number, self._pop(host), 0
         return None
+
+    def _claim(self, ip: Ip, now_ns: int) -> bool:
+        free_at = 0
+        if self._shared is not None:
+            free_at = self._shared.claim(ip.address, now_ns, self._lease_ns)
+        if free_at:
+            ip.next_ns = min(free_at, now_ns + max(self._wait_ip_ns, CLAIM_RETRY_NS))
+            self._settle(ip)
+        return not free_at
+
+    def _occupy(self, host: Host, ip: Ip, now_ns: int) -> None:
+        ip.hosts.remove(host)
+        ip.is_busy, ip.next_ns, host.state = True, now_ns, BUSY
+        self._settle(ip)
+
+    def visit(self, host_id: int, now_ns: int) -> int:
+        host = self._hosts[host_id]
+        if host.state == BUSY or (host.ip is not None and host.ip.is_busy):
+            return now_ns + CLAIM_RETRY_NS
+        if host.ip is None:
+            return -1
+        due_ns = max(host.next_ns, host.ip.next_ns)
+        if due_ns > now_ns:
+            return due_ns
+        if not self._claim(host.ip, now_ns):
+            return host.ip.next_ns
+        self._occupy(host, host.ip, now_ns)
+        return 0
 
     def _take_failed(self, now_ns: int) -> tuple[int, int, int] | None:
         while self._failing:
