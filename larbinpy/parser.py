@@ -21,7 +21,8 @@ from larbinpy import child, entries, wiring
 from larbinpy.errors import FormatError
 from larbinpy.frames import Channel, Frame, FrameType
 from larbinpy.links.sender import LinkSender
-from larbinpy.parse.page import Reading, robots_reading
+from larbinpy.parse.page import Reading, robots_reading, unread
+from larbinpy.politeness.gate import is_answer
 from larbinpy.records import ID_SHARD_SHIFT, PAGE_BODY_IN_FILE, Kind, Outcome
 from larbinpy.shared import CrawlMemory, ParserWord
 from larbinpy.store.crawllog import CrawlLog, LineMaker
@@ -160,6 +161,8 @@ class Parser:
         self._batches.append(batch)
 
     def _read(self, page: Page) -> Reading:
+        if page.kind == Kind.RETRY:
+            return unread(page)
         if page.kind == Kind.ROBOTS:
             reading = robots_reading(page)
             self._answer_robots(page, reading)
@@ -176,7 +179,8 @@ class Parser:
     def _answer_robots(self, page: Page, reading: Reading) -> None:
         channel = self._senders[page.id >> ID_SHARD_SHIFT].channel
         if channel and page.outcome != Outcome.ERR_30X:
-            answer = entries.encode_robots(page.tag, page.status, reading.body)
+            status = page.status if is_answer(page.outcome, page.status) else 0
+            answer = entries.encode_robots(page.tag, status, reading.body)
             channel.send(FrameType.ROBOTS, answer, count=1)
 
     # --- completion ------------------------------------------------------------------------

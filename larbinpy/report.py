@@ -25,6 +25,8 @@ REPORTED: Final = {
     "url_dup": "url_dup",
     "bytes_read": "bytes_read",
     "bytes_written": "bytes_written",
+    "retries": "retries",
+    "outages": "outages",
 }
 """Name in the report -> counter of ``stats``."""
 

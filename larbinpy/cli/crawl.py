@@ -70,7 +70,9 @@ def _crawl(
         overrides = (*overrides, f"seedFile={seeds}")
     config = configure(path, overrides, [os.fsencode(url) for url in urls]).config
 
+    from larbinpy.cli.contact import check_contact
     from larbinpy.supervisor import crawl as supervise
 
+    check_contact(config)
     command = shlex.join(["larbinpy", *arguments])
     return supervise(config, scratch=scratch, reload=reload, command=command)
