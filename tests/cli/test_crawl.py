@@ -13,7 +13,6 @@ import pytest
 from larbinpy.cli import main
 from larbinpy.config import Config
 
-
 AGENT = "a (+http://a.test/bot)"
 
 
