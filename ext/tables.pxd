@@ -1,6 +1,6 @@
 # What hosts.pyx and shared.pyx use of the tables in the C headers: declarations only.
 
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
 
 cdef extern from "slabs.h" nogil:
@@ -68,6 +68,7 @@ cdef extern from "schedule.h" nogil:
         uint64_t key
         uint64_t next_ns
         uint32_t count
+        uint16_t turns
         uint8_t is_busy
 
     ctypedef struct host_list:

@@ -192,6 +192,7 @@ def _make_hosts(start: Start, memory: CrawlMemory) -> HostTable:
         order=cast("Literal['bfs', 'dfs', 'best']", config.order),
         wait_ns=round(config.wait_duration_s * 1e9),
         wait_ip_ns=round(config.ip_wait_s * 1e9),
+        per_ip=max(1, config.connections_per_ip // start.shards),
         lease_ns=round(config.fetch_timeout_s * 1e9),
         ip_table=memory.ips if start.shards > 1 else None,
     )

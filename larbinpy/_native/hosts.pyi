@@ -17,6 +17,7 @@ class HostTable:
         order: Literal["bfs", "dfs", "best"] = "bfs",
         wait_ns: int,
         wait_ip_ns: int,
+        per_ip: int = 1,
         lease_ns: int = 0,
         ip_table: IpTable | None = None,
     ) -> Self: ...

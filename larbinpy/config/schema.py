@@ -152,7 +152,7 @@ class Config:
         "maxCrawlDelay", 300.0, "longest Crawl-delay obeyed", since="0.1"
     )
     connections_per_ip: int = whole(
-        "connectionsPerIp", 1, "connections to one address", low=1, since="0.1", later=NOT_YET
+        "connectionsPerIp", 1, "requests at a time to one address", low=1, high=65535, since="0.1"
     )
     max_tries: int = whole(
         "maxTries", 3, "requests for one URL at most", low=1, high=255, since="0.1"

@@ -45,7 +45,10 @@ def demo(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[list[str]], int
             " http://localhost:8080/a?",
         ),
         ("my.conf", "'my.conf' is neither a command nor a URL, did you mean -c my.conf?"),
-        ("xyzzy", "'xyzzy' is neither a command (bench, check-config, demo, robots) nor a URL"),
+        (
+            "xyzzy",
+            "'xyzzy' is neither a command (audit, bench, check-config, demo, robots) nor a URL",
+        ),
     ],
 )
 def test_an_unknown_word_exits_2_and_names_what_was_meant(

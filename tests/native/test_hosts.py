@@ -77,6 +77,7 @@ class Against(RuleBasedStateMachine):
 
     order: Order = "bfs"
     is_shared = False
+    per_ip = 1
 
     def __init__(self) -> None:
         super().__init__()
@@ -88,12 +89,9 @@ class Against(RuleBasedStateMachine):
             memory = bytearray(16 * SLOTS)
             ips, model_ips = IpTable(memory, 0, SLOTS), ModelIpTable(memory, 0, SLOTS)
             self.rivals = IpTable(memory, 0, SLOTS), model_ips
-        self.table = HostTable(
-            order=self.order, wait_ns=10, wait_ip_ns=4, lease_ns=lease_ns, ip_table=ips
-        )
-        self.model = Model(
-            order=self.order, wait_ns=10, wait_ip_ns=4, lease_ns=lease_ns, ip_table=model_ips
-        )
+        waits = {"wait_ns": 10, "wait_ip_ns": 4, "lease_ns": lease_ns, "per_ip": self.per_ip}
+        self.table = HostTable(order=self.order, ip_table=ips, **waits)
+        self.model = Model(order=self.order, ip_table=model_ips, **waits)
         self.position = 0
         self.handed: list[tuple[int, int, int]] = []
 
@@ -224,12 +222,24 @@ class AgainstShared(Against):
     is_shared = True
 
 
+class AgainstCrowd(Against):
+    per_ip = 2
+
+
+class AgainstSharedCrowd(Against):
+    is_shared = True
+    per_ip = 3
+
+
 FEW = settings(max_examples=25, stateful_step_count=40, deadline=None)
 TestBfs = Against.TestCase
 TestDfs = AgainstDfs.TestCase
 TestBest = AgainstBest.TestCase
 TestShared = AgainstShared.TestCase
+TestCrowd = AgainstCrowd.TestCase
+TestSharedCrowd = AgainstSharedCrowd.TestCase
 TestBfs.settings = TestDfs.settings = TestBest.settings = TestShared.settings = FEW
+TestCrowd.settings = TestSharedCrowd.settings = FEW
 
 
 @pytest.mark.parametrize("order", ["bfs", "dfs", "best"])
@@ -323,6 +333,22 @@ def test_address_waits_over_its_hosts() -> None:
         assert hosts.next_ns() in (now + SECOND, -1)
         now += SECOND
     assert asked == [first, second, first, second]
+
+
+def test_an_address_may_be_asked_several_times_at_once() -> None:
+    """By different hosts, their starts a wait apart; one at a time where that is agreed."""
+    hosts = HostTable(wait_ns=SECOND, wait_ip_ns=SECOND // 4, per_ip=2)
+    for name in (b"a", b"b", b"c"):
+        ready(hosts, name, [1, 2])
+    first = hosts.acquire(SECOND, 5)
+    assert [one[0] for one in first] == [0]
+    second = hosts.acquire(SECOND + SECOND // 4, 5)
+    assert [one[0] for one in second] == [1]
+    assert hosts.acquire(2 * SECOND, 5) == []
+    hosts.release(0, SECOND, 2 * SECOND)
+    assert [one[0] for one in hosts.acquire(2 * SECOND, 5)] == [2]
+    hosts.skip(2)
+    assert [one[0] for one in hosts.acquire(2 * SECOND, 5)] == [2]
 
 
 def test_own_wait_is_never_under_that_of_the_table() -> None:

@@ -98,6 +98,34 @@ def test_retry_after_survives_a_kill(tmp_path: Path) -> None:
     assert crawl.report()["outcomes"] == {"success": 1}
 
 
+@pytest.mark.slow
+@pytest.mark.crash
+def test_a_kill_makes_nobody_faster(tmp_path: Path) -> None:
+    """After a restart every host and every address counts as asked just now."""
+
+    def answer(asked: Asked) -> bytes:
+        return no_robots() if asked.path == "/robots.txt" else links(4)
+
+    with Hosts(answer) as hosts:
+        urls = [hosts.url(f"127.0.1.{n}") for n in range(1, 9)]
+        crawl = Crawl(tmp_path, urls, waitDuration="0.4", fetchProcesses="2")
+        for _ in range(2):
+            child = crawl.start()
+            before = len(hosts.asked)
+            while len(hosts.asked) < before + 12:
+                time.sleep(0.01)
+            child.kill()
+            child.communicate()
+        assert crawl.run() == 0
+        gaps = [
+            b.time - a.time
+            for url in urls
+            for a, b in pairwise(hosts.of(url.split("/")[2].partition(":")[0], robots=True))
+        ]
+    assert min(gaps) > 0.38
+    assert crawl.report()["outcomes"] == {"success": 40}
+
+
 def test_a_dead_host_is_given_up(tmp_path: Path) -> None:
     """After three failures to connect its other URLs end without a request."""
     with socket.create_server((HOST, 0)) as taken:
