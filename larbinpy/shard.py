@@ -13,6 +13,7 @@ from larbinpy import url as urls
 from larbinpy._native.eventloop import READ
 from larbinpy.errors import FormatError
 from larbinpy.frames import Frame, FrameType
+from larbinpy.frontier.budgets import Answer
 from larbinpy.manners import Fate
 from larbinpy.parse import headers
 from larbinpy.politeness.gate import Verdict
@@ -31,6 +32,8 @@ IDLE_NS: Final = 200_000_000
 PUBLISH_NS: Final = 50_000_000
 FLUSH_NS: Final = 2_000_000
 TIDY_NS: Final = 1_000_000_000
+BUDGET_NS: Final = 50_000_000
+"""How often it is looked whether a page that may use a budget up has done so."""
 ELSEWHERE_NS: Final = 250_000_000
 """How often it is looked whether a robots.txt that lies on another host has come."""
 
@@ -48,6 +51,7 @@ class Shard:
         self._gate = parts.gate
         self._manners = parts.manners
         self._errands = parts.errands
+        self._budgets = parts.budgets
         self._bandwidth = parts.bandwidth
         self._fetcher = parts.fetcher
         self._handover = parts.handover
@@ -139,6 +143,8 @@ class Shard:
             job = self._handover.answered(parsed.id)
             if job is None or job.id & ID_WITHOUT_ENQ:
                 continue
+            is_good = parsed.outcome == Outcome.SUCCESS and job.kind is not Kind.RETRY
+            self._budgets.settle(parsed.id, job.host, parsed.digest, is_good=is_good)
             if job.kind is Kind.RETRY:
                 self._tickets.settle(parsed.id, is_spent=False)
                 self._manners.retry(job, self._clock.now_ns())
@@ -214,6 +220,19 @@ class Shard:
         if self._manners.is_away(job, now):
             self._pass(job)
             return
+        answer, used_up = self._budgets.ask(job.host, job.url)
+        if answer is Answer.NO:
+            self._refuse(job, Outcome.EARLY_STOP, used_up)
+            self._frontier.skip(job.host_id)
+            return
+        if answer is Answer.WAIT:
+            self._frontier.delay(job.host_id, now + BUDGET_NS)
+            self._pass(job)
+            return
+        self._request(job, now)
+
+    def _request(self, job: FetchJob, now: int) -> None:
+        """Ask for a URL, if robots.txt says that it may be."""
         self._addresses.renew(job.host_id, job.host, now)
         job.ip = self._addresses.ip(job.host_id)
         verdict = self._gate.ask(job.origin, job.path, now)
@@ -228,6 +247,7 @@ class Shard:
             self._pass(job)
         elif self._tickets.take(job.id):
             self._in_flight += 1
+            self._budgets.take(job.id, job.host, job.url)
             self._submit(job, now)
         else:
             self._pass(job)
@@ -237,8 +257,8 @@ class Shard:
         self._frontier.put_back(job)
         self._frontier.skip(job.host_id)
 
-    def _refuse(self, job: FetchJob, outcome: Outcome) -> None:
-        result = FetchResult(job, outcome, start_us=self._clock.wall_us())
+    def _refuse(self, job: FetchJob, outcome: Outcome, reason: str = "") -> None:
+        result = FetchResult(job, outcome, start_us=self._clock.wall_us(), reason=reason)
         if outcome is Outcome.FORBIDDEN_ADDRESS:
             result.reason = self._parts.refusal
         self._handover.give(result)

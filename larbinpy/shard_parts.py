@@ -22,6 +22,7 @@ from larbinpy.errors import ConfigError
 from larbinpy.fetch.base import FetchOptions
 from larbinpy.fetch.curl import CurlFetcher
 from larbinpy.fetch.guard import is_public
+from larbinpy.frontier.budgets import Budgets, Limits
 from larbinpy.frontier.frontier import Frontier
 from larbinpy.frontier.log import PersistentFifo
 from larbinpy.frontier.tickets import Tickets
@@ -36,6 +37,7 @@ from larbinpy.politeness.gate import Gate
 from larbinpy.politeness.outage import Line
 from larbinpy.records import ID_SHARD_SHIFT, ID_WITHOUT_ENQ
 from larbinpy.shared import CrawlMemory, Global
+from larbinpy.url import Domains
 from larbinpy.wiring import accepted_types
 
 if TYPE_CHECKING:
@@ -65,6 +67,7 @@ class ShardParts:
     gate: Gate
     manners: Manners
     errands: Errands
+    budgets: Budgets
     bandwidth: Bandwidth
     fetcher: CurlFetcher
     handover: Handover
@@ -142,6 +145,7 @@ class ShardParts:
             gate=Gate(config.user_agent_token, is_open=config.ignore_robots),
             manners=manners,
             errands=Errands(hosts, addresses),
+            budgets=_make_budgets(start, is_new=found.epoch == 1),
             bandwidth=Bandwidth(memory.globals, Global.BAND_NS, config.bond_width_bytes_per_s),
             fetcher=CurlFetcher(_fetch_options(config, connections), loop),
             handover=Handover(directory, fifo.epoch),
@@ -196,6 +200,26 @@ def _make_hosts(start: Start, memory: CrawlMemory) -> HostTable:
         lease_ns=round(config.fetch_timeout_s * 1e9),
         ip_table=memory.ips if start.shards > 1 else None,
     )
+
+
+def _make_budgets(start: Start, *, is_new: bool) -> Budgets:
+    """What a host has used up is counted again from the log, which is exact after any exit."""
+    config = start.config
+    limits = Limits(
+        per_host=config.pages_per_host,
+        per_domain=config.pages_per_domain,
+        per_path=config.pages_per_path,
+        hosts_per_domain=config.hosts_per_domain,
+        same=config.same_content,
+    )
+    needs_domains = limits.per_domain or limits.hosts_per_domain
+    domain_of = Domains(start.state / state.SUFFIX_LIST).of if needs_domains else bytes
+    budgets = Budgets(limits, domain_of)
+    log = start.state / "crawl.log"
+    if not is_new and limits.are_counted and log.exists():
+        with log.open("rb") as lines:
+            budgets.restore(lines, start.index)
+    return budgets
 
 
 def _make_backoff(config: Config, random: Random) -> Backoff:

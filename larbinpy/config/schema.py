@@ -253,11 +253,18 @@ class Config:
     accept: str = string(
         "accept", "", "module:function that judges links", since="0.1", later=NOT_YET
     )
-    pages_per_host: int = whole(
-        "pagesPerHost", 0, "pages of one host, 0 = no limit", since="0.1", later=NOT_YET
-    )
+    pages_per_host: int = whole("pagesPerHost", 0, "pages of one host, 0 = no limit", since="0.1")
     pages_per_domain: int = whole(
-        "pagesPerDomain", 0, "pages of one domain, 0 = no limit", since="0.1", later=NOT_YET
+        "pagesPerDomain", 0, "pages of one domain, 0 = no limit", since="0.1"
+    )
+    pages_per_path: int = whole(
+        "pagesPerPath", 0, "pages of one directory, 0 = no limit", since="0.1"
+    )
+    hosts_per_domain: int = whole(
+        "hostsPerDomain", 0, "hosts of one domain, 0 = no limit", since="0.1"
+    )
+    same_content: int = whole(
+        "sameContent", 1000, "pages in a row with the same content, 0 = no limit", since="0.1"
     )
     use_sitemaps: bool = flag("useSitemaps", "read sitemaps", since="0.1", later=NOT_YET)
 

@@ -257,3 +257,29 @@ def test_the_width_of_the_line_is_kept(tmp_path: Path) -> None:
         times = [asked.time for asked in hosts.asked]
     assert crawl.report()["outcomes"] == {"success": 40}
     assert max(times) - min(times) >= 40 * 20_000 / 500_000 * 0.6
+
+
+def test_traps_are_left_and_an_honest_host_is_not(tmp_path: Path) -> None:
+    """Paths that grow, the same page under ever new URLs; both were links of good pages."""
+    same = page("gone" + "".join(f'<a href="/s{n}">' for n in range(60)))
+
+    def answer(asked: Asked) -> bytes:
+        if asked.path == "/robots.txt":
+            return no_robots()
+        if asked.host == HOST:
+            return page(f'<a href="x/">{asked.path}')
+        if asked.host == OTHER:
+            return same
+        return page(asked.path + "".join(f'<a href="/{n}">' for n in range(1, 61)))
+
+    honest = "127.0.0.4"
+    with Hosts(answer) as hosts:
+        urls = [hosts.url(host) for host in (HOST, OTHER, honest)]
+        crawl = Crawl(tmp_path, urls, depthInSite="100", sameContent="20", pagesPerPath="61")
+        assert crawl.run() == 0
+        asked = {host: len(hosts.of(host)) for host in (HOST, OTHER, honest)}
+    assert asked[HOST] == 5
+    assert 21 <= asked[OTHER] < 40
+    assert asked[honest] == 61
+    reasons = {line["reason"] for line in crawl.log() if line["outcome"] == "earlyStop"}
+    assert reasons == {"the path repeats itself", "sameContent"}
