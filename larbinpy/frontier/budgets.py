@@ -145,7 +145,10 @@ class Budgets:
         for (budget, _), key in zip(self._budgets, self._keys.pop(page_id, ()), strict=False):
             budget.settle(key, is_good=is_good)
         if is_good and self._limits.same:
-            self._same.setdefault(host, _Contents()).add(digest)
+            known = self._same.get(host)
+            if known is None:
+                known = self._same[host] = _Contents()
+            known.add(digest)
 
     # --- restarts ------------------------------------------------------------------------------
 

@@ -28,7 +28,7 @@ TRUST_NS: Final = 60 * 10**9
 """A line that was cleared is not suspected again before this."""
 FIRST_PROBE_NS: Final = 10**9
 LAST_PROBE_NS: Final = 60 * 10**9
-STRANGERS: Final = 8
+STRANGERS: Final = 5
 """Probes of a crawl without friends, after which it believes that the hosts are dead."""
 
 
