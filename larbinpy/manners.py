@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from larbinpy.clock import Clock
     from larbinpy.dns.addresses import Addresses
     from larbinpy.frontier.frontier import Frontier
-    from larbinpy.frontier.log import PersistentFifo
     from larbinpy.politeness.backoff import Backoff
     from larbinpy.politeness.outage import Line
     from larbinpy.records import FetchResult
@@ -61,7 +60,7 @@ class Manners:
     """
 
     __slots__ = (
-        "_addresses", "_backoff", "_charged", "_clock", "_excused", "_fifo", "_friends",
+        "_addresses", "_backoff", "_charged", "_clock", "_excused", "_friends",
         "_frontier", "_held", "_is_friend_asked", "_line", "_max_delay_s", "_max_tries", "_ours",
         "_say", "_shortened", "_strangers", "_table", "outages", "retries",
     )  # fmt: skip
@@ -70,7 +69,6 @@ class Manners:
         self,
         *,
         table: HostTable,
-        fifo: PersistentFifo,
         frontier: Frontier,
         addresses: Addresses,
         backoff: Backoff,
@@ -81,7 +79,6 @@ class Manners:
         say: Callable[[str], None],
     ) -> None:
         self._table = table
-        self._fifo = fifo
         self._frontier = frontier
         self._addresses = addresses
         self._backoff = backoff
@@ -237,9 +234,8 @@ class Manners:
         self._apply(host_id, known, trouble)
         if trouble is Trouble.NONE and known.slow_ns:
             return
-        self._fifo.host(self._record(host, known))
-        if known.until_ns - self._clock.now_ns() >= _RECORDED_NS:
-            self._fifo.flush()
+        is_urgent = known.until_ns - self._clock.now_ns() >= _RECORDED_NS
+        self._frontier.note_host(self._record(host, known), is_urgent=is_urgent)
 
     def _apply(self, host_id: int, known: HostTrouble, trouble: Trouble) -> None:
         if known.is_dead and trouble is not Trouble.NONE:
@@ -318,7 +314,7 @@ class Manners:
                 self._excused.add(page_id)
             forgiven = self._backoff.forgive(host)
             if forgiven:
-                self._fifo.host(self._record(host, forgiven))
+                self._frontier.note_host(self._record(host, forgiven), is_urgent=False)
         self._charged.clear()
 
     def _line_is_back(self, now_ns: int) -> None:

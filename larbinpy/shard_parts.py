@@ -123,7 +123,6 @@ class ShardParts:
         addresses = _make_addresses(config, hosts, loop, clock, line, is_new=found.epoch == 1)
         manners = Manners(
             table=hosts,
-            fifo=fifo,
             frontier=frontier,
             addresses=addresses,
             backoff=_make_backoff(config, random),

@@ -53,7 +53,6 @@ class Shard:
         self.line = Line(Random(1))
         self.manners = Manners(
             table=self.table,
-            fifo=self.fifo,
             frontier=self.frontier,
             addresses=Addresses(self.table, Resolver(), is_allowed=lambda _: True, line=self.line),
             backoff=Backoff(Random(1), wait_ns=SECOND, dead_ns=DAY),

@@ -7,10 +7,13 @@ parsing) until ``done`` or ``retry``.
 
 from __future__ import annotations
 
+from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from larbinpy._native import logcodec
+from larbinpy.errors import StorageError
 from larbinpy.frontier.payloads import Retry, done_entry
 from larbinpy.frontier.retries import Retries
 from larbinpy.records import ID_LSN_MASK, ID_SHARD_SHIFT, FetchJob, Kind
@@ -21,7 +24,7 @@ if TYPE_CHECKING:
     from larbinpy._native.hosts import HostTable
     from larbinpy.dedup.seen import SeenUrls
     from larbinpy.frontier.log import PersistentFifo
-    from larbinpy.frontier.payloads import LoggedUrl
+    from larbinpy.frontier.payloads import HostState, LoggedUrl
     from larbinpy.frontier.recovered import Recovered
     from larbinpy.records import ParsedPage
 
@@ -53,7 +56,7 @@ class Frontier:
     Invariant: accepted = done + waiting + (taken and neither put back nor done).
     """
 
-    __slots__ = ("_fifo", "_retries", "_seen", "_shard", "_table", "_unwritten")
+    __slots__ = ("_fifo", "_notes", "_retries", "_seen", "_shard", "_table", "_unwritten")
 
     def __init__(
         self, *, shard: int, fifo: PersistentFifo, table: HostTable, seen: SeenUrls
@@ -64,6 +67,7 @@ class Frontier:
         self._seen = seen
         self._unwritten: list[bytes] = []
         self._retries = Retries()
+        self._notes: deque[Retry | HostState] = deque()
 
     def restore(self, found: Recovered) -> None:
         """Take over what a recovered log holds."""
@@ -95,6 +99,7 @@ class Frontier:
 
     def commit(self) -> None:
         """Write what is buffered: what was put before is then accepted for good."""
+        self._write_notes()
         self._fifo.flush()
         if self._unwritten:
             self._seen.add_written(b"".join(self._unwritten))
@@ -178,9 +183,32 @@ class Frontier:
         self._note(page_id, tries - 1, 0)
         return True
 
+    def note_host(self, state: HostState, *, is_urgent: bool) -> None:
+        """Note what a host's back-off has come to.
+
+        Args:
+            is_urgent: it is written before this returns, unless the disk refuses.
+        """
+        self._notes.append(state)
+        with suppress(StorageError):  # commit will meet it again
+            self._write_notes()
+            if is_urgent:
+                self._fifo.flush()
+
     def _note(self, page_id: int, tries: int, due_us: int) -> None:
-        self._fifo.retry(Retry(page_id & ID_LSN_MASK, tries, due_us))
         self._retries.count(page_id, tries)
+        self._notes.append(Retry(page_id & ID_LSN_MASK, tries, due_us))
+        with suppress(StorageError):  # commit will meet it again
+            self._write_notes()
+
+    def _write_notes(self) -> None:
+        while self._notes:
+            note = self._notes[0]
+            if isinstance(note, Retry):
+                self._fifo.retry(note)
+            else:
+                self._fifo.host(note)
+            self._notes.popleft()
 
     # --- the end ---------------------------------------------------------------------------
 

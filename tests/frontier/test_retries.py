@@ -9,15 +9,17 @@ from larbinpy._native.hosts import HostTable
 from larbinpy.dedup.seen import ExactSeen
 from larbinpy.frontier import retries as module
 from larbinpy.frontier.frontier import Frontier
-from larbinpy.frontier.payloads import Retry
+from larbinpy.frontier.payloads import HostState, Retry
 from larbinpy.frontier.retries import Retries
 from larbinpy.records import FetchJob, Outcome, ParsedPage
-from tests.frontier.logs import links, open_log
+from tests.frontier.logs import FailingDisk, links, open_log, reopened
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import pytest
+
+    from larbinpy.frontier.disk import Disk
 
 SHARD = 3
 IP = bytes([127, 0, 0, 1])
@@ -74,9 +76,9 @@ def take_all(frontier: Frontier, table: HostTable, now_ns: int) -> list[FetchJob
     return found
 
 
-def open_frontier(directory: Path) -> tuple[Frontier, HostTable]:
+def open_frontier(directory: Path, disk: Disk | None = None) -> tuple[Frontier, HostTable]:
     """A frontier over a log, as a shard opens it."""
-    fifo, found = open_log(directory)
+    fifo, found = open_log(directory, disk=disk)
     table = HostTable(wait_ns=0, wait_ip_ns=0)
     frontier = Frontier(shard=SHARD, fifo=fifo, table=table, seen=ExactSeen())
     frontier.restore(found)
@@ -122,3 +124,21 @@ def test_a_try_can_be_taken_back(tmp_path: Path) -> None:
     frontier, table = open_frontier(tmp_path)
     assert [job.attempt for job in take_all(frontier, table, 1)] == [0]
     frontier.close()
+
+
+def test_what_the_disk_refuses_is_noted_later(tmp_path: Path) -> None:
+    """Nothing is raised where nothing can be done, and nothing is lost."""
+    disk = FailingDisk()
+    frontier, table = open_frontier(tmp_path, disk)
+    frontier.put(links(range(200)))
+    for job in take_all(frontier, table, 1):
+        disk.fail_next_write(times=1)
+        frontier.retry(job, 1, 100, 0)
+        frontier.note_host(HostState(job.host, 7, 1, 1), is_urgent=True)
+    disk.fails = 0
+    frontier.commit()
+    frontier.close()
+    with reopened(tmp_path) as (_, found):
+        assert len(found.retries) == 200
+        assert {host.until_us for host in found.hosts.values()} == {7}
+        assert len(found.hosts) == 7
