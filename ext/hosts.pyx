@@ -22,7 +22,7 @@ from tables cimport (
     STATE_RESOLVING, STATE_SCHEDULED, arrival, arrivals_find, heap_remove, host_at, host_delay,
     host_fail, host_give_back, host_leave, host_move, host_moved, host_record, host_woken,
     index_cell, index_size, ip_at, ip_claim, ip_entry, ip_key, ip_nodes, ip_record, ip_release,
-    ip_slot, later, list_add, list_remove, mix64, name_at, name_find, name_hash, name_table,
+    ip_slot, later, list_add, list_remove, mix64, name_add, name_at, name_find, name_hash, name_table,
     piece_pool, queue_pop, queue_push, record_read, records_bad, schedule, schedule_bytes,
     schedule_free, schedule_init, settle, slabs_free,
 )
@@ -34,6 +34,7 @@ cdef enum:
     BLOCK = 16  # records of put() whose cache misses overlap
     CLAIM_RETRY_NS = 10_000_000
     MAX_NAME = 255
+    MAX_PER_IP = 65535
 
 NEW = STATE_NEW
 RESOLVING = STATE_RESOLVING
@@ -58,6 +59,9 @@ cdef class HostTable:
             the lowest level goes first.
         wait_ns: least time from the start of a request to a host to the start of the next.
         wait_ip_ns: the same for all hosts of one address.
+        per_ip: hosts of one address that may be BUSY at a time.  With more than one, an address is
+            claimed in ``ip_table`` for ``wait_ip_ns`` only: the table then parts starts, and each
+            process keeps the number for itself.
         lease_ns: how long an address is claimed in ``ip_table``; longer than any request takes.
         ip_table: writable buffer of a ``shared.IpTable``, when several shards ask.
 
@@ -65,7 +69,7 @@ cdef class HostTable:
     Host numbers that do not exist raise ``IndexError``.
 
     Process/thread: one thread only; nothing is locked.
-    Invariant: at most one request at a time to each host and to each address.
+    Invariant: at most one request at a time to each host, and ``per_ip`` to each address.
     Memory: 64 bytes a host, its name, 11 to 21 bytes of index, 8 bytes a URL and little more;
     56 bytes an address, 11 to 21 of index, 16 to 24 in the heap.
     """
@@ -78,16 +82,21 @@ cdef class HostTable:
     cdef uint64_t _wait_ns
     cdef uint64_t _wait_ip_ns
     cdef uint64_t _lease_ns
+    cdef uint32_t _per_ip
     cdef bint _from_tail
     cdef unsigned char[::1] _shared
     cdef ip_slot *_slots
     cdef size_t _slot_count
 
     def __cinit__(
-        self, *, order: str = "bfs", wait_ns: int, wait_ip_ns: int, lease_ns: int = 0, ip_table=None
+        self, *, order: str = "bfs", wait_ns: int, wait_ip_ns: int, per_ip: int = 1,
+        lease_ns: int = 0, ip_table=None
     ):
         if order not in ("bfs", "dfs", "best"):
             raise ValueError(f"order must be bfs, dfs or best, not {order!r}")
+        if not 0 < per_ip <= MAX_PER_IP:
+            raise ValueError(f"per_ip must be in 1 .. {MAX_PER_IP}, not {per_ip}")
+        self._per_ip = per_ip
         self._from_tail = order == "dfs"
         self._wait_ns = wait_ns
         self._wait_ip_ns = wait_ip_ns
@@ -190,6 +199,26 @@ cdef class HostTable:
             raise MemoryError
         return self._names.index.count - before
 
+    def add(self, bytes host not None):
+        """Return the number of a host, making one without URLs when it is not known.
+
+        Raises:
+            ValueError: the name is empty or too long.
+            MemoryError: nothing changed.
+        """
+        cdef size_t size = PyBytes_GET_SIZE(host)
+        cdef const uint8_t *name = <const uint8_t *>PyBytes_AS_STRING(host)
+        cdef uint32_t hash, number
+        if not 0 < size <= MAX_NAME:
+            raise ValueError("a host name has 1 to 255 bytes")
+        hash = name_hash(&self._names, name, size)
+        number = name_find(&self._names, &self._schedule, name, size, hash)
+        if number == NONE:
+            number = name_add(&self._names, &self._schedule, name, size, hash)
+        if number == NONE:
+            raise MemoryError
+        return number
+
     def unget(self, host_id: int, position: int, level: int):
         """Put a URL back where it came from: of its level it will be the next one taken.
 
@@ -282,10 +311,11 @@ cdef class HostTable:
         The time found may be the end of a lease, and a request seldom takes that long: try again
         after the time that lies between two requests anyway.
         """
-        cdef uint64_t free_at_ns, retry_ns
+        cdef uint64_t free_at_ns, retry_ns, lease_ns
         if self._slots == NULL:
             return True
-        free_at_ns = ip_claim(self._slots, self._slot_count, ip.key, now_ns, self._lease_ns)
+        lease_ns = self._lease_ns if self._per_ip == 1 else self._wait_ip_ns
+        free_at_ns = ip_claim(self._slots, self._slot_count, ip.key, now_ns, lease_ns)
         if free_at_ns:
             retry_ns = now_ns + later(self._wait_ip_ns, CLAIM_RETRY_NS)
             ip.next_ns = min(free_at_ns, retry_ns)
@@ -305,16 +335,22 @@ cdef class HostTable:
             out[count].host = ip_nodes(ip)[0].id
             host = host_at(&self._schedule, out[count].host)
             heap_remove(ip_nodes(ip), &ip.count, 0, &self._schedule, host_moved)
-            ip.is_busy = 1
-            ip.next_ns = now_ns
-            settle(&self._schedule, number)
-            host.state = STATE_BUSY
-            host.other = NONE
+            self._occupy(host, now_ns)
             out[count].code = 0
             out[count].position = self._pop(host)
-            self._busy += 1
             count += 1
         return count
+
+    cdef void _occupy(self, host_record *host, uint64_t now_ns) noexcept nogil:
+        """Begin the turn of a host that stands nowhere, and of its address."""
+        cdef ip_record *ip = ip_at(&self._schedule, host.ip)
+        ip.turns += 1
+        ip.is_busy = ip.turns >= self._per_ip
+        ip.next_ns = now_ns if self._per_ip == 1 else now_ns + self._wait_ip_ns
+        settle(&self._schedule, host.ip)
+        host.state = STATE_BUSY
+        host.other = NONE
+        self._busy += 1
 
     cdef size_t _take_failed(self, uint64_t now_ns, handed *out, size_t room) noexcept nogil:
         """One URL of each failed host in turn; hosts whose failure is over become NEW."""
@@ -375,11 +411,38 @@ cdef class HostTable:
             free(out)
         return taken
 
+    def visit(self, host_id: int, now_ns: int):
+        """Take a host for a request that is in no chain; it is BUSY until ``release`` or ``skip``.
+
+        Returns:
+            0 when it was taken; -1 when it has no address or has FAILED; else when it is worth
+            trying again.
+        """
+        cdef uint32_t number = self._number(host_id)
+        cdef host_record *host = host_at(&self._schedule, number)
+        cdef uint64_t now = now_ns
+        cdef ip_record *ip
+        if host.state == STATE_BUSY:
+            return now + CLAIM_RETRY_NS
+        if host.state != STATE_IDLE and host.state != STATE_SCHEDULED:
+            return -1
+        ip = ip_at(&self._schedule, host.ip)
+        if ip.is_busy:
+            return now + CLAIM_RETRY_NS
+        if later(host.next_ns, ip.next_ns) > now:
+            return later(host.next_ns, ip.next_ns)
+        if not self._claimed(ip, now):
+            settle(&self._schedule, host.ip)
+            return ip.next_ns
+        host_leave(&self._schedule, number)
+        self._occupy(host, now)
+        return 0
+
     cdef void _give_back(self, uint32_t number, uint64_t ip_next_ns) noexcept nogil:
         """End the turn of a BUSY host."""
         cdef ip_record *ip = ip_at(&self._schedule, host_at(&self._schedule, number).ip)
         cdef uint64_t claimed_ns = ip.next_ns
-        if self._slots != NULL:
+        if self._slots != NULL and self._per_ip == 1:
             ip_release(self._slots, self._slot_count, ip.key, claimed_ns + self._lease_ns,
                        later(claimed_ns, ip_next_ns))
         self._busy -= 1
@@ -389,7 +452,7 @@ cdef class HostTable:
         """Give a BUSY host back after a request that ran from ``start_ns`` to ``end_ns``.
 
         The host is not asked again before max(start + its wait, end), nor is its address before
-        max(start + wait_ip, end).
+        max(start + wait_ip, end); with ``per_ip`` over 1 the address need not wait for the end.
 
         Raises:
             ValueError: the host is not BUSY.
@@ -398,15 +461,23 @@ cdef class HostTable:
         cdef host_record *host = host_at(&self._schedule, number)
         cdef uint64_t start = start_ns, end = end_ns
         host.next_ns = later(host.next_ns, later(start + later(self._wait_ns, host.wait_ns), end))
+        if self._per_ip > 1:
+            end = 0
         self._give_back(number, later(start + self._wait_ip_ns, end))
 
     def skip(self, host_id: int):
         """Give a BUSY host back whose URL needed no request: it may be taken again at once.
 
+        Call it before another host of its address is taken.
+
         Raises:
             ValueError: the host is not BUSY.
         """
-        self._give_back(self._busy_number(host_id), 0)
+        cdef uint32_t number = self._busy_number(host_id)
+        cdef ip_record *ip = ip_at(&self._schedule, host_at(&self._schedule, number).ip)
+        if self._per_ip > 1:
+            ip.next_ns -= min(ip.next_ns, self._wait_ip_ns)
+        self._give_back(number, 0)
 
     def delay(self, host_id: int, until_ns: int):
         """Let a host not be asked before ``until_ns``; an earlier time changes nothing."""

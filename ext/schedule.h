@@ -5,7 +5,7 @@
  *   RESOLVING  nowhere: its address was asked for
  *   IDLE       nowhere: it has an address and no URLs
  *   SCHEDULED  in the heap of its IP entry, by next allowed time
- *   BUSY       nowhere: one of its URLs was handed out; its IP entry is busy too
+ *   BUSY       nowhere: one of its URLs was handed out; it has a turn of its IP entry
  *   FAILED     in the list `failing`, if it has URLs: they go out with `code`
  *
  * Invariants.
@@ -51,7 +51,7 @@ typedef struct { /* one cache line */
 
 typedef struct {
     uint64_t key;     /* hash of the address */
-    uint64_t next_ns; /* not to be asked before; while busy: when it was handed out */
+    uint64_t next_ns; /* not to be asked before; while its one turn runs: when it was handed out */
     union {
         heap_node one;   /* its heap while there is room for one host only */
         heap_node *many;
@@ -59,8 +59,9 @@ typedef struct {
     uint32_t slot;     /* place in `due`, NONE when outside */
     uint32_t count;    /* scheduled hosts */
     uint32_t attached; /* hosts that have this address, or will have it at their release */
+    uint16_t turns;    /* BUSY hosts */
     uint8_t shift;     /* the heap has room for 1 << shift */
-    uint8_t is_busy;
+    uint8_t is_busy;   /* as many BUSY hosts as there may be */
 } ip_record;
 
 _Static_assert(sizeof(host_record) == CACHE_LINE, "a host is one cache line");
@@ -225,6 +226,7 @@ static inline void host_give_back(schedule *s, uint32_t number, uint64_t ip_next
     host_record *host = host_at(s, number);
     uint32_t asked = host->ip;
     ip_record *ip = ip_at(s, asked);
+    ip->turns--;
     ip->is_busy = 0;
     ip->next_ns = later(ip->next_ns, ip_next_ns);
     if (host->other != NONE) {

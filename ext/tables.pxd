@@ -1,6 +1,6 @@
 # What hosts.pyx and shared.pyx use of the tables in the C headers: declarations only.
 
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
 
 cdef extern from "slabs.h" nogil:
@@ -68,6 +68,7 @@ cdef extern from "schedule.h" nogil:
         uint64_t key
         uint64_t next_ns
         uint32_t count
+        uint16_t turns
         uint8_t is_busy
 
     ctypedef struct host_list:
@@ -122,6 +123,8 @@ cdef extern from "arrivals.h" nogil:
     const char *name_at(const name_table *names, const host_record *host)
     uint32_t name_find(const name_table *names, const schedule *s, const uint8_t *name,
                        uint8_t size, uint32_t hash)
+    uint32_t name_add(name_table *names, schedule *s, const uint8_t *name, uint8_t size,
+                      uint32_t hash)
     int arrivals_find(name_table *names, schedule *s, const piece_pool *pieces, arrival *block,
                       size_t count)
 

@@ -15,6 +15,7 @@ from larbinpy.shared import ShardWord
 if TYPE_CHECKING:
     from larbinpy.dns.addresses import Addresses
     from larbinpy.frontier.frontier import Added
+    from larbinpy.manners import Manners
     from larbinpy.politeness.gate import Gate
     from larbinpy.shared import CrawlMemory
     from larbinpy.stats import Counters
@@ -51,12 +52,14 @@ class Ledger:
         self.counters.add(stats.BYTES_READ, read)
         self.counters.add(stats.BYTES_WRITTEN, written)
 
-    def measured(self, gate: Gate, addresses: Addresses) -> None:
+    def measured(self, gate: Gate, addresses: Addresses, manners: Manners) -> None:
         """Add what the stages have counted since the last call."""
         for index, count in (
             (stats.ROBOTS_SEEN, gate.seen),
             (stats.ROBOTS_GOOD, gate.good),
             (stats.HOSTS_WITH_DNS, addresses.answered),
+            (stats.RETRIES, manners.retries),
+            (stats.OUTAGES, manners.outages),
         ):
             self.counters.add(index, count - self._counted.get(index, 0))
             self._counted[index] = count

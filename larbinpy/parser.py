@@ -22,7 +22,8 @@ from larbinpy import child, entries, wiring
 from larbinpy.errors import FormatError, StorageError
 from larbinpy.frames import Channel, Frame, FrameType
 from larbinpy.links.sender import LinkSender
-from larbinpy.parse.page import Reading, robots_reading
+from larbinpy.parse.page import Reading, robots_reading, unread
+from larbinpy.politeness.gate import is_answer
 from larbinpy.records import ID_SHARD_SHIFT, PAGE_BODY_IN_FILE, Kind, Outcome
 from larbinpy.shared import CrawlMemory, ParserWord
 from larbinpy.store.crawllog import CrawlLog
@@ -39,10 +40,6 @@ RETRY_S: Final = 1.0
 """When what the disk has refused is tried again."""
 MAX_UNANSWERED_BYTES: Final = 4 << 20
 """With more than this on its way to the shards, no page is read: parsers wait for shards."""
-
-_ANSWERED: Final = frozenset((Outcome.SUCCESS, Outcome.TRUNCATED, Outcome.ERR_40X))
-"""robots.txt with another outcome was not read, whatever its status: that of a transfer which broke
-off is 200, and no rules are not the same as an empty file."""
 
 
 @dataclass(slots=True, eq=False)
@@ -246,6 +243,8 @@ class Parser:
         return not text
 
     def _read(self, page: Page) -> Reading:
+        if page.kind == Kind.RETRY:
+            return unread(page)
         if page.kind == Kind.ROBOTS:
             reading = robots_reading(page)
             self._answer_robots(page, reading)
@@ -259,7 +258,7 @@ class Parser:
     def _answer_robots(self, page: Page, reading: Reading) -> None:
         channel = self._senders[page.id >> ID_SHARD_SHIFT].channel
         if channel and page.outcome != Outcome.ERR_30X:
-            status = page.status if page.outcome in _ANSWERED else 0
+            status = page.status if is_answer(page.outcome, page.status) else 0
             answer = entries.encode_robots(page.tag, status, reading.body)
             channel.send(FrameType.ROBOTS, answer, count=1)
 

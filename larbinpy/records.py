@@ -109,6 +109,8 @@ class Kind(IntEnum):
     PAGE = 0
     ROBOTS = 1
     SITEMAP = 2
+    RETRY = 3
+    """An attempt that is only logged: its URL is tried again, or it was a probe of ours."""
 
 
 @dataclass(slots=True)
@@ -132,6 +134,7 @@ class FetchJob:
     flags: int = 0
     """``LINK_*`` bits of ``ext/layout.h``."""
     attempt: int = 0
+    """How often its URL was tried in vain."""
     position: int = 0
     """Where the ENQ or MOVE record lies; see ``docs/format-queue.md``."""
     score: float = 0.0

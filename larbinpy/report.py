@@ -25,6 +25,8 @@ REPORTED: Final = {
     "url_dup": ("url_dup", "url_seen"),
     "bytes_read": ("bytes_read",),
     "bytes_written": ("bytes_written",),
+    "retries": ("retries",),
+    "outages": ("outages",),
 }
 """Name in the report -> counters of ``stats`` that it sums.
 

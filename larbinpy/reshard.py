@@ -13,7 +13,7 @@ from array import array
 from struct import Struct
 from typing import TYPE_CHECKING, Final
 
-from larbinpy._native.linkfilter import fingerprint_of, shard
+from larbinpy._native.linkentry import fingerprint_of, shard
 from larbinpy.errors import ConfigError
 from larbinpy.frontier import quarantine, seenfile
 from larbinpy.frontier.disk import Disk, sync_directory

@@ -14,11 +14,12 @@ from larbinpy import child, entries
 from larbinpy import url as urls
 from larbinpy._native.eventloop import READ
 from larbinpy.errors import FormatError, StorageError
-from larbinpy.fetch.outcomes import is_unreachable
 from larbinpy.frames import Frame, FrameType
+from larbinpy.frontier.budgets import Answer
+from larbinpy.manners import Fate
 from larbinpy.parse import headers
 from larbinpy.politeness.gate import Verdict
-from larbinpy.records import FetchJob, FetchResult, Kind, Outcome
+from larbinpy.records import ID_WITHOUT_ENQ, FetchJob, FetchResult, Kind, Outcome
 from larbinpy.shard_parts import ShardParts
 
 if TYPE_CHECKING:
@@ -39,6 +40,10 @@ RETRY_NS: Final = 1_000_000_000
 """When what the disk has refused is tried again."""
 SEEDERS: Final = frozenset({"seeder"})
 ALL_PEERS: Final = frozenset({"seeder", "parser"})
+BUDGET_NS: Final = 50_000_000
+"""How often it is looked whether a page that may use a budget up has done so."""
+ELSEWHERE_NS: Final = 250_000_000
+"""How often it is looked whether a robots.txt that lies on another host has come."""
 
 
 class Shard:
@@ -49,12 +54,16 @@ class Shard:
     ) -> None:
         """Open everything; ``parts``: made elsewhere, with stand-ins."""
         self._control = control
-        self._parts = parts = parts or ShardParts.open(start, memory_fd)
+        self._parts = parts = parts or ShardParts.open(start, memory_fd, self._say)
         self._clock = parts.clock
         self._peers = parts.peers
         self._frontier = parts.frontier
         self._addresses = parts.addresses
         self._gate = parts.gate
+        self._manners = parts.manners
+        self._errands = parts.errands
+        self._budgets = parts.budgets
+        self._bandwidth = parts.bandwidth
         self._fetcher = parts.fetcher
         self._handover = parts.handover
         self._tickets = parts.tickets
@@ -89,6 +98,7 @@ class Shard:
             results = self._fetcher.poll(self._timeout_s(now))
             for result in results:
                 self._end(result)
+            self._settle()
             self._flush(now, is_idle=not results)
             if now - self._published_ns > PUBLISH_NS:
                 self._publish(now)
@@ -167,7 +177,13 @@ class Shard:
             if parsed.epoch != self._parts.epoch:
                 continue
             job = self._handover.answered(parsed.id)
-            if job is None or job.kind is Kind.ROBOTS:
+            if job is None or job.id & ID_WITHOUT_ENQ:
+                continue
+            is_good = parsed.outcome == Outcome.SUCCESS and job.kind is not Kind.RETRY
+            self._budgets.settle(parsed.id, job.host, parsed.digest, is_good=is_good)
+            if job.kind is Kind.RETRY:
+                self._tickets.settle(parsed.id, is_spent=False)
+                self._manners.retry(job, self._clock.now_ns())
                 continue
             self._tickets.settle(parsed.id, is_spent=parsed.outcome == Outcome.SUCCESS)
             done.append(parsed)
@@ -178,11 +194,22 @@ class Shard:
             self._ledger.tell()
 
     def _learn(self, origin: bytes, status: int, text: bytes, now: int) -> None:
-        """An origin's rules have been read: its host may be asked for more."""
+        """An origin's rules have been read: the host that was asked may be asked for more."""
         asked = self._gate.take_asked(origin)
         if asked:
-            self._gate.learn(origin, status, text, now)
+            self._rule(origin, status, text, now)
             self._frontier.release(asked.host_id, asked.start_ns, asked.end_ns)
+
+    def _rule(self, origin: bytes, status: int, text: bytes, now: int) -> None:
+        """What an origin's rules mean for its host."""
+        host = urls.host_of(origin)
+        if self._gate.learn(origin, status, text, now) is None:
+            self._manners.rules_failed(host, now)
+        else:
+            self._manners.rules_known(host, self._gate.host_delay_s(origin))
+
+    def _say(self, text: str) -> None:
+        self._control.tell("notice", text=text)
 
     # --- a disk that refuses ---------------------------------------------------------------
 
@@ -216,15 +243,36 @@ class Shard:
         """How many requests may begin now: connections, credit, memory and tickets."""
         if not self._is_fetching or self._refusal or self._handover.bytes >= self._parts.body_bytes:
             return 0
+        if not self._manners.is_line_fine:
+            return 0
         credit = self._parts.credit - self._in_flight - len(self._handover) - self._unwritten
         return min(self._fetcher.free(), credit, self._tickets.left(), TAKE_MAX)
 
     def _start(self, now: int) -> None:
-        room = self._room()
+        if not self._manners.is_line_fine:
+            self._probe(now)
+        room = min(self._room(), self._bandwidth.room(now))
         if room <= 0:
             return
+        for job in self._errands.ready(now):
+            self._submit(job, now)
+        for job in self._errands.lost():
+            self._rule(job.tag, 0, b"", now)
         for taken in self._frontier.take(now, room):
             self._begin(taken, now)
+
+    def _probe(self, now: int) -> None:
+        """Our own line may be down: ask somebody, now and then."""
+        if self._is_fetching:
+            job = self._manners.probe(self._parts.next_id(), now)
+            if job:
+                self._submit(job, now)
+
+    def _submit(self, job: FetchJob, now: int) -> None:
+        """Make a request; one that is no page has its connection kept for what follows."""
+        is_kept = self._parts.keeps_connections or job.kind is not Kind.PAGE
+        self._bandwidth.take(job.id, now)
+        self._fetcher.submit(job, keep=is_kept)
 
     def _begin(self, taken: Taken, now: int) -> None:
         """Fetch a URL, ask for its host's rules first, or refuse it."""
@@ -232,23 +280,50 @@ class Shard:
         if taken.code:
             self._refuse(job, self._addresses.outcome(job.host_id, taken.code))
             return
+        if self._manners.is_away(job, now):
+            self._pass(job)
+            return
+        answer, used_up = self._budgets.ask(job.host, job.url)
+        if answer is Answer.NO:
+            self._refuse(job, Outcome.EARLY_STOP, used_up)
+            self._frontier.skip(job.host_id)
+            return
+        if answer is Answer.WAIT:
+            self._frontier.delay(job.host_id, now + BUDGET_NS)
+            self._pass(job)
+            return
+        self._request(job, now)
+
+    def _request(self, job: FetchJob, now: int) -> None:
+        """Ask for a URL, if robots.txt says that it may be."""
+        self._addresses.renew(job.host_id, job.host, now)
         job.ip = self._addresses.ip(job.host_id)
         verdict = self._gate.ask(job.origin, job.path, now)
         if verdict is Verdict.UNKNOWN:
             self._frontier.put_back(job)
-            self._fetcher.submit(self._gate.job(job, self._parts.next_id()), keep=True)
+            self._submit(self._gate.job(job, self._parts.next_id()), now)
         elif verdict is Verdict.FORBIDDEN:
             self._refuse(job, Outcome.FORBIDDEN_ROBOTS)
             self._frontier.skip(job.host_id)
+        elif verdict is Verdict.ASKED:
+            self._frontier.delay(job.host_id, now + ELSEWHERE_NS)
+            self._pass(job)
         elif self._tickets.take(job.id):
             self._in_flight += 1
-            self._fetcher.submit(job, keep=self._parts.keeps_connections)
+            self._budgets.take(job.id, job.host, job.url)
+            self._submit(job, now)
         else:
-            self._frontier.put_back(job)
-            self._frontier.skip(job.host_id)
+            self._pass(job)
 
-    def _refuse(self, job: FetchJob, outcome: Outcome) -> None:
-        result = FetchResult(job, outcome, start_us=self._clock.wall_us())
+    def _pass(self, job: FetchJob) -> None:
+        """Nothing is asked now: the URL waits again."""
+        self._frontier.put_back(job)
+        self._frontier.skip(job.host_id)
+
+    def _refuse(self, job: FetchJob, outcome: Outcome, reason: str = "") -> None:
+        result = FetchResult(job, outcome, start_us=self._clock.wall_us(), reason=reason)
+        if outcome is Outcome.FORBIDDEN_ADDRESS:
+            result.reason = self._parts.refusal
         self._handover.give(result)
         self._is_flushed = False
 
@@ -258,22 +333,49 @@ class Shard:
         end_ns = self._clock.now_ns()
         start_ns = end_ns - result.duration_us * 1000
         self._ledger.traffic(result.bytes_read, result.bytes_written)
-        self._addresses.noted(job.host_id, is_unreachable(result), end_ns)
+        self._bandwidth.settle(job.id, result.bytes_read, end_ns)
         if job.kind is Kind.ROBOTS:
             self._end_robots(result, start_ns, end_ns)
         else:
-            self._in_flight -= 1
+            self._in_flight -= not job.id & ID_WITHOUT_ENQ
             self._frontier.release(job.host_id, start_ns, end_ns)
-        self._handover.give(result)
+        self._conclude(result, end_ns)
+
+    def _conclude(self, result: FetchResult, now: int) -> None:
+        """The result goes to a parser, unless it may be the fault of our own line."""
+        fate = self._manners.judge(result, now)
+        if fate is Fate.RETRY:
+            result = self._manners.retried(result)
+        if fate is not Fate.HOLD:
+            self._handover.give(result)
+
+    def _settle(self) -> None:
+        """Results that were held, now that it is known whose fault they were."""
+        for result in self._manners.settled():
+            self._conclude(result, self._clock.now_ns())
+        for result in self._manners.excused():
+            is_robots = result.job.id & ID_WITHOUT_ENQ
+            asked = self._gate.take_asked(result.job.tag) if is_robots else None
+            if asked:
+                self._frontier.release(asked.host_id, asked.start_ns, asked.end_ns)
+            self._handover.give(result)
 
     def _end_robots(self, result: FetchResult, start_ns: int, end_ns: int) -> None:
         """The host stays busy until a parser has read its rules, or is asked again elsewhere."""
         job = result.job
         self._gate.answered(job, start_ns, end_ns)
         if result.outcome == Outcome.ERR_30X:
-            self._gate.redirect(job.tag, _moved_to(result), end_ns)
             self._gate.take_asked(job.tag)
             self._frontier.release(job.host_id, start_ns, end_ns)
+            self._follow(job, urls.parse(headers.field(result.headers, b"location"), job.url))
+
+    def _follow(self, job: FetchJob, target: urls.Url | None) -> None:
+        """A robots.txt has moved; what it says there belongs to the host that was asked first."""
+        now = self._clock.now_ns()
+        is_elsewhere = target is not None and target.host != urls.host_of(job.tag)
+        is_followed = self._gate.redirect(job.tag, target, now, is_elsewhere=is_elsewhere)
+        if is_followed and is_elsewhere:
+            self._errands.add(self._gate.job(job, self._parts.next_id()), now)
 
     # --- the turn's end --------------------------------------------------------------------
 
@@ -293,10 +395,13 @@ class Shard:
         """Sleep until the next host is due; not at all when one is due and may be asked."""
         longest_ns = IDLE_NS if self._is_flushed else FLUSH_NS
         if self._room() <= 0:
+            probe_ns = self._manners.probe_ns()
+            longest_ns = min(longest_ns, max(probe_ns - now, 0)) if probe_ns >= 0 else longest_ns
             return longest_ns / 1e9
-        due_ns = self._frontier.next_ns()
+        times = (self._frontier.next_ns(), self._errands.next_ns())
+        due_ns = max(min((at for at in times if at >= 0), default=-1), self._bandwidth.next_ns())
         wait_ns = longest_ns if due_ns < 0 else min(max(due_ns - now, 0), longest_ns)
-        names_s = self._addresses.wait_s()
+        names_s = self._addresses.wait_s(now)
         return wait_ns / 1e9 if names_s < 0 else min(names_s, wait_ns / 1e9)
 
     def _has_ended(self, now: int) -> bool:
@@ -310,21 +415,15 @@ class Shard:
 
     def _publish(self, now: int) -> None:
         self._published_ns = now
-        self._ledger.measured(self._gate, self._addresses)
+        self._ledger.measured(self._gate, self._addresses, self._manners)
         self._ledger.publish(
             waiting=self._frontier.waiting,
-            in_flight=self._in_flight,
+            in_flight=self._in_flight + self._manners.held,
             parsing=self._handover.pages + self._frontier.undone + self._frontier.held,
         )
         if now - self._tidied_ns > TIDY_NS and not self._stop_ns and not self._refusal:
             self._tidied_ns = now
             self._attempt(self._frontier.tidy)
-
-
-def _moved_to(result: FetchResult) -> bytes | None:
-    """Where a robots.txt was moved to, when that is on the same host."""
-    target = urls.parse(headers.field(result.headers, b"location"), result.job.url)
-    return target.url if target and target.host == result.job.host else None
 
 
 if __name__ == "__main__":

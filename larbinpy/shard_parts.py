@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import resource
 from dataclasses import dataclass
+from random import Random
 from typing import TYPE_CHECKING, Final, Literal, cast
 
 from larbinpy import state
@@ -18,28 +19,38 @@ from larbinpy.dedup.seen import BitsSeen, BloomSeen, ExactSeen, SeenUrls
 from larbinpy.dns import names
 from larbinpy.dns.addresses import Addresses
 from larbinpy.dns.resolver import AresResolver
+from larbinpy.errands import Errands
 from larbinpy.errors import ConfigError
 from larbinpy.fetch.base import FetchOptions
 from larbinpy.fetch.curl import CurlFetcher
 from larbinpy.fetch.guard import is_public
+from larbinpy.frontier.budgets import Budgets, Limits
 from larbinpy.frontier.frontier import Frontier
 from larbinpy.frontier.log import PersistentFifo
 from larbinpy.frontier.settings import Settings
 from larbinpy.frontier.synctimes import SharedSyncTimes
 from larbinpy.frontier.tickets import Tickets
 from larbinpy.ledger import Ledger
+from larbinpy.manners import Manners
 from larbinpy.parse.handover import Handover
 from larbinpy.peers import Peers
+from larbinpy.politeness import identity
+from larbinpy.politeness.backoff import Backoff
+from larbinpy.politeness.bandwidth import Bandwidth
 from larbinpy.politeness.gate import Gate
+from larbinpy.politeness.outage import Line
 from larbinpy.records import ID_SHARD_SHIFT, ID_WITHOUT_ENQ
-from larbinpy.shared import CrawlMemory
+from larbinpy.shared import CrawlMemory, Global
+from larbinpy.url import Domains
 from larbinpy.wiring import CREDIT_PER_CONNECTION, SPARE_CREDIT, accepted_types, make_pages
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from larbinpy.config import Config
     from larbinpy.fetch.base import Fetcher
+    from larbinpy.frontier.payloads import HostState
     from larbinpy.frontier.recovered import Recovered
     from larbinpy.wiring import Start
 
@@ -57,6 +68,10 @@ class ShardParts:
     frontier: Frontier
     addresses: Addresses
     gate: Gate
+    manners: Manners
+    errands: Errands
+    budgets: Budgets
+    bandwidth: Bandwidth
     fetcher: Fetcher
     handover: Handover
     tickets: Tickets
@@ -68,6 +83,8 @@ class ShardParts:
     body_bytes: int
     """Most bytes of bodies held."""
     keeps_connections: bool
+    refusal: str
+    """Why addresses are refused, for humans."""
     request_id: int
     """Id of the latest request that stands in no log."""
 
@@ -77,8 +94,11 @@ class ShardParts:
         return self.request_id
 
     @classmethod
-    def open(cls, start: Start, memory_fd: int) -> ShardParts:
+    def open(cls, start: Start, memory_fd: int, say: Callable[[str], None]) -> ShardParts:
         """Open the log of a shard and make everything around it.
+
+        Args:
+            say: tells the operator.
 
         Raises:
             LarbinError: the log, or a file that the configuration names, cannot be used.
@@ -88,6 +108,7 @@ class ShardParts:
         loop = EventLoop()
         memory = CrawlMemory.attach(memory_fd, start.shards, start.parsers)
         directory = start.state / f"shard-{start.index:02d}"
+        recorded = _Recorded()
         fifo, found = PersistentFifo.open(
             directory,
             uuid=start.uuid,
@@ -96,6 +117,7 @@ class ShardParts:
                 config.durability,
                 sync_s=config.sync_time_s,
                 keeps_pages=config.page_no_duplicate,
+                host_state=recorded,
             ),
             is_trusted=start.is_trusted,
             times=SharedSyncTimes(memory, start.index),
@@ -109,18 +131,34 @@ class ShardParts:
         if pages:
             for digests in found.digests():
                 pages.load(digests)
+        random = Random()
+        line = Line(random)
+        addresses = _make_addresses(config, hosts, loop, clock, line, is_new=found.epoch == 1)
+        manners = Manners(
+            table=hosts,
+            frontier=frontier,
+            addresses=addresses,
+            backoff=_make_backoff(config, random),
+            line=line,
+            clock=clock,
+            max_tries=config.max_tries,
+            max_delay_s=config.max_crawl_delay_s,
+            say=say,
+        )
+        manners.restore(found.hosts, clock.now_ns())
+        recorded.state_of = manners.state_of
         connections = _connections(start)
         return cls(
             clock=clock,
             loop=loop,
             peers=Peers(loop),
             frontier=frontier,
-            addresses=Addresses(
-                hosts,
-                _make_resolver(config, loop, clock),
-                is_allowed=_allow if config.allow_private_addresses else is_public,
-            ),
+            addresses=addresses,
             gate=Gate(config.user_agent_token, is_open=config.ignore_robots),
+            manners=manners,
+            errands=Errands(hosts, addresses),
+            budgets=_make_budgets(start, is_new=found.epoch == 1),
+            bandwidth=Bandwidth(memory.globals, Global.BAND_NS, config.bond_width_bytes_per_s),
             fetcher=CurlFetcher(_fetch_options(config, connections), loop),
             handover=Handover(directory, fifo.epoch),
             tickets=Tickets(memory, start.index, is_limited=bool(config.limit_page)),
@@ -133,8 +171,21 @@ class ShardParts:
             ),
             body_bytes=config.body_memory_bytes // start.shards,
             keeps_connections=config.wait_duration_s < MAX_IDLE_S,
+            refusal=_refusal(config),
             request_id=start.index << ID_SHARD_SHIFT | ID_WITHOUT_ENQ,
         )
+
+
+class _Recorded:
+    """What the log asks of a host before it deletes its record; nobody knows before ``open``."""
+
+    __slots__ = ("state_of",)
+
+    def __init__(self) -> None:
+        self.state_of: Callable[[bytes], HostState | None] | None = None
+
+    def __call__(self, host: bytes) -> HostState | None:
+        return self.state_of(host) if self.state_of else None
 
 
 def _allow(_ip: bytes) -> bool:
@@ -157,9 +208,71 @@ def _make_hosts(start: Start, memory: CrawlMemory) -> HostTable:
         order=cast("Literal['bfs', 'dfs', 'best']", config.order),
         wait_ns=round(config.wait_duration_s * 1e9),
         wait_ip_ns=round(config.ip_wait_s * 1e9),
+        per_ip=max(1, config.connections_per_ip // start.shards),
         lease_ns=round(config.fetch_timeout_s * 1e9),
         ip_table=memory.ips if start.shards > 1 else None,
     )
+
+
+def _make_budgets(start: Start, *, is_new: bool) -> Budgets:
+    """What a host has used up is counted again from the log, which is exact after any exit."""
+    config = start.config
+    limits = Limits(
+        per_host=config.pages_per_host,
+        per_domain=config.pages_per_domain,
+        per_path=config.pages_per_path,
+        hosts_per_domain=config.hosts_per_domain,
+        same=config.same_content,
+    )
+    needs_domains = limits.per_domain or limits.hosts_per_domain
+    domain_of = Domains(start.state / state.SUFFIX_LIST).of if needs_domains else bytes
+    budgets = Budgets(limits, domain_of)
+    log = start.state / "crawl.log"
+    if not is_new and limits.are_counted and log.exists():
+        with log.open("rb") as lines:
+            budgets.restore(lines, start.index)
+    return budgets
+
+
+def _make_backoff(config: Config, random: Random) -> Backoff:
+    return Backoff(
+        random,
+        wait_ns=round(config.wait_duration_s * 1e9),
+        dead_ns=round(config.dead_host_retry_s * 1e9),
+    )
+
+
+def _make_addresses(
+    config: Config, hosts: HostTable, loop: EventLoop, clock: Clock, line: Line, *, is_new: bool
+) -> Addresses:
+    """After a restart every host counts as asked just now."""
+    wait_ns = round(max(config.wait_duration_s, config.ip_wait_s) * 1e9)
+    return Addresses(
+        hosts,
+        _make_resolver(config, loop, clock),
+        is_allowed=_address_check(config),
+        line=line,
+        not_before_ns=0 if is_new else clock.now_ns() + wait_ns,
+    )
+
+
+def _is_nobody(config: Config) -> bool:
+    is_anonymous = identity.is_anonymous(config.from_address, config.user_agent)
+    return is_anonymous and not config.allow_anonymous
+
+
+def _refusal(config: Config) -> str:
+    return identity.REFUSAL if _is_nobody(config) else "not a public address"
+
+
+def _address_check(config: Config) -> Callable[[bytes], bool]:
+    if _is_nobody(config):
+        return identity.is_loopback if config.allow_private_addresses else _refuse
+    return _allow if config.allow_private_addresses else is_public
+
+
+def _refuse(_ip: bytes) -> bool:
+    return False
 
 
 def _make_seen(start: Start, directory: Path) -> SeenUrls:

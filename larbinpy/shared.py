@@ -46,6 +46,8 @@ class Global(IntEnum):
     """Who may still bring URLs: seeds being read, input port, inbox, a shard that is down."""
     BYTES = 3
     """Bytes read, over all shards."""
+    BAND_NS = 4
+    """When what was asked for will have gone through a line of ``bondWidth``."""
 
 
 class ShardWord(IntEnum):

@@ -31,6 +31,8 @@ COUNTERS: Final = (
     "url_seen",
     *(f"outcome_{code}" for code in range(CODES)),
     *(f"filtered_{code}" for code in range(CODES)),
+    "retries",
+    "outages",
 )
 """Names by index. They stand in COUNTS records: append only, never renumber.
 
@@ -57,6 +59,8 @@ REFETCHED: Final = 13
 URL_SEEN: Final = 14
 FIRST_OUTCOME: Final = 15
 FIRST_FILTERED: Final = FIRST_OUTCOME + CODES
+RETRIES: Final = FIRST_FILTERED + CODES
+OUTAGES: Final = RETRIES + 1
 
 DERIVED: Final = frozenset(
     {ACCEPTED, DONE, PAGES, SUCCESS, LINKS_FOUND, URL_DUP}

@@ -7,7 +7,7 @@ import struct
 from typing import TYPE_CHECKING
 
 from larbinpy import state
-from larbinpy._native.linkfilter import fingerprint_of, shard
+from larbinpy._native.linkentry import fingerprint_of, shard
 from larbinpy.frontier.log import PersistentFifo
 from larbinpy.frontier.payloads import done_entry
 from larbinpy.frontier.settings import Settings

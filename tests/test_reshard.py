@@ -13,7 +13,7 @@ import pytest
 
 from larbinpy import reshard as module
 from larbinpy import state
-from larbinpy._native.linkfilter import shard
+from larbinpy._native.linkentry import shard
 from larbinpy.cli import main
 from larbinpy.errors import ConfigError, StorageError
 from larbinpy.frontier.inspect import LogView

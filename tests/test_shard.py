@@ -131,7 +131,8 @@ def play(
     start_ = start(state, **{**defaults, **keys})
     memory = CrawlMemory.create(1, 1)
     memory.globals.store(Global.TICKETS, tickets)
-    parts = ShardParts.open(start_, memory.fd)
+    said: list[str] = []
+    parts = ShardParts.open(start_, memory.fd, said.append)
     turns = 0
 
     def wait(timeout_s: float) -> None:

@@ -30,7 +30,7 @@ def opened(state: Path, **keys: Any) -> Iterator[ShardParts]:
     shards = keys.pop("shards", 1)
     memory = CrawlMemory.create(shards, 1)
     try:
-        made = ShardParts.open(start(state, shards=shards, **keys), memory.fd)
+        made = ShardParts.open(start(state, shards=shards, **keys), memory.fd, print)
         yield made
         made.frontier.close()
         made.fetcher.close()
@@ -116,7 +116,7 @@ def test_foreign_memory_is_refused(tmp_path: Path) -> None:
     """That of another number of processes."""
     memory = CrawlMemory.create(2, 2)
     with pytest.raises(FormatError, match="not the memory"):
-        ShardParts.open(start(tmp_path), memory.fd)
+        ShardParts.open(start(tmp_path), memory.fd, print)
     os.close(memory.fd)
 
 

@@ -22,6 +22,7 @@ A crawl that was stopped, however it was stopped, is continued by the same comma
 Other commands (COMMAND --help tells more):
   larbinpy check-config [FILE]   say what is wrong, or print what is in effect
   larbinpy robots --file FILE    say what a robots.txt allows, and by which line
+  larbinpy audit [STATE]         prove that nobody was asked faster than promised
   larbinpy demo                  crawl a synthetic web on this machine
   larbinpy import-larbin DIR     continue a real larbin's crawl
   larbinpy bench                 measure
@@ -73,7 +74,9 @@ def _crawl(
         overrides = (*overrides, f"seedFile={seeds}")
     config = configure(path, overrides, [os.fsencode(url) for url in urls]).config
 
+    from larbinpy.cli.contact import check_contact
     from larbinpy.supervisor import crawl as supervise
 
+    check_contact(config)
     command = shlex.join(["larbinpy", *arguments])
     return supervise(config, scratch=scratch, reload=reload, command=command)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 CRAWL: Final = "larbinpy.cli.crawl:crawl"
 COMMANDS: Final = {
+    "audit": "larbinpy.cli.audit:audit",
     "bench": "larbinpy.cli.bench:bench",
     "check-config": "larbinpy.cli.check_config:check_config",
     "demo": "larbinpy.cli.demo:demo",

@@ -57,9 +57,7 @@ class Config:
         "UserAgent", "larbin", "name sent with each request and looked for in robots.txt",
         header=True,
     )  # fmt: skip
-    allow_anonymous: bool = flag(
-        "allowAnonymous", "crawl without a contact", since="0.1", later=NOT_YET
-    )
+    allow_anonymous: bool = flag("allowAnonymous", "crawl without a contact", since="0.1")
 
     # seeds
     start_urls: tuple[bytes, ...] = key_field(
@@ -151,18 +149,17 @@ class Config:
     )  # fmt: skip
     ignore_robots: bool = flag("ignoreRobots", "do not ask robots.txt")
     max_crawl_delay_s: float = seconds(
-        "maxCrawlDelay", 300.0, "longest Crawl-delay obeyed", since="0.1", later=NOT_YET
+        "maxCrawlDelay", 300.0, "longest Crawl-delay obeyed", since="0.1"
     )
     connections_per_ip: int = whole(
-        "connectionsPerIp", 1, "connections to one address", low=1, since="0.1", later=NOT_YET
+        "connectionsPerIp", 1, "requests at a time to one address", low=1, high=65535, since="0.1"
     )
     max_tries: int = whole(
-        "maxTries", 3, "requests for one URL at most", low=1, high=255, since="0.1", later=NOT_YET
+        "maxTries", 3, "requests for one URL at most", low=1, high=255, since="0.1"
     )
     dead_host_retry_s: float = seconds(
-        "deadHostRetry", 86400.0, "when a dead host is tried again", high=CALM,
-        since="0.1", later=NOT_YET,
-    )  # fmt: skip
+        "deadHostRetry", 86400.0, "when a dead host is tried again", high=CALM, since="0.1"
+    )
 
     # dns
     dns_connexions: int = whole(
@@ -197,10 +194,7 @@ class Config:
         "maxPageSize", 8 << 20, "largest body as received", low=1 << 10, high=1 << 30, since="0.1"
     )
     max_redirects: int = whole("maxRedirects", 10, "redirections in a row", high=255, since="0.1")
-    bond_width_bytes_per_s: int = size(
-        "bondWidth", 0, "bytes per second, 0 = no limit",
-        later={"*": "the bandwidth is not limited"},
-    )  # fmt: skip
+    bond_width_bytes_per_s: int = size("bondWidth", 0, "bytes per second, 0 = no limit")
     proxy: str = string(
         "proxy", "", "HTTP proxy: host port", word_count=2,
         later={"*": "requests go directly"},
@@ -259,11 +253,18 @@ class Config:
     accept: str = string(
         "accept", "", "module:function that judges links", since="0.1", later=NOT_YET
     )
-    pages_per_host: int = whole(
-        "pagesPerHost", 0, "pages of one host, 0 = no limit", since="0.1", later=NOT_YET
-    )
+    pages_per_host: int = whole("pagesPerHost", 0, "pages of one host, 0 = no limit", since="0.1")
     pages_per_domain: int = whole(
-        "pagesPerDomain", 0, "pages of one domain, 0 = no limit", since="0.1", later=NOT_YET
+        "pagesPerDomain", 0, "pages of one domain, 0 = no limit", since="0.1"
+    )
+    pages_per_path: int = whole(
+        "pagesPerPath", 0, "pages of one directory, 0 = no limit", since="0.1"
+    )
+    hosts_per_domain: int = whole(
+        "hostsPerDomain", 0, "hosts of one domain, 0 = no limit", since="0.1"
+    )
+    same_content: int = whole(
+        "sameContent", 1000, "pages in a row with the same content, 0 = no limit", since="0.1"
     )
     use_sitemaps: bool = flag("useSitemaps", "read sitemaps", since="0.1", later=NOT_YET)
 

@@ -17,6 +17,8 @@ class Answer:
     """Monotonic time until which it holds."""
     error: str = ""
     """Why there is no address, for humans."""
+    is_transient: bool = False
+    """Whether the next try may well have another end: nobody has said that there is no address."""
 
 
 class Resolver(Protocol):

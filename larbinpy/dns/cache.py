@@ -12,6 +12,8 @@ MIN_TTL_S: Final = 60
 MAX_TTL_S: Final = 86_400
 FIRST_FAILURE_S: Final = 60
 MAX_FAILURE_S: Final = 86_400
+FIRST_TRANSIENT_S: Final = 1
+MAX_TRANSIENT_S: Final = 60
 
 
 class DnsCache:
@@ -44,12 +46,20 @@ class DnsCache:
         kept_s = min(max(ttl_s, MIN_TTL_S), MAX_TTL_S)
         return self._put(Answer(host, ips, now_ns + kept_s * SECOND_NS))
 
-    def failure(self, host: bytes, error: str, *, now_ns: int) -> Answer:
-        """Remember a failure: FIRST_FAILURE_S, doubled for each one in a row."""
+    def failure(
+        self, host: bytes, error: str, *, now_ns: int, is_transient: bool = False
+    ) -> Answer:
+        """Remember a failure: FIRST_FAILURE_S, doubled for each one in a row.
+
+        A transient one is remembered for FIRST_TRANSIENT_S, doubled up to MAX_TRANSIENT_S.
+        """
         failures = self._failures.get(host, 0)
         self._failures[host] = failures + 1
-        kept_s = min(FIRST_FAILURE_S << min(failures, 20), MAX_FAILURE_S)
-        return self._put(Answer(host, (), now_ns + kept_s * SECOND_NS, error))
+        first_s, longest_s = FIRST_FAILURE_S, MAX_FAILURE_S
+        if is_transient:
+            first_s, longest_s = FIRST_TRANSIENT_S, MAX_TRANSIENT_S
+        kept_s = min(first_s << min(failures, 20), longest_s)
+        return self._put(Answer(host, (), now_ns + kept_s * SECOND_NS, error, is_transient))
 
     def _put(self, answer: Answer) -> Answer:
         self._answers[answer.host] = answer

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import socket
 from collections import OrderedDict, deque
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import pycares
@@ -31,6 +32,15 @@ _TRIES: Final = 2
 _CACHED_NAMES: Final = 200_000
 _SOCKET_BYTES: Final = 1 << 20
 _NO_DATA: Final = frozenset({pycares.errno.ARES_ENODATA})
+_FINAL: Final = frozenset(
+    {
+        pycares.errno.ARES_ENODATA,
+        pycares.errno.ARES_ENOTFOUND,
+        pycares.errno.ARES_EBADNAME,
+        pycares.errno.ARES_EFORMERR,
+    }
+)
+"""What a name server says of a name; all else may be otherwise the next time."""
 _TICK_S: Final = 0.05  # c-ares' own timeouts are looked at this often
 _TICK_NS: Final = round(_TICK_S * SECOND_NS)
 _LOOKUP_NS: Final = round(LOOKUP_S * SECOND_NS)
@@ -141,7 +151,7 @@ class AresResolver:
             self._tick_ns = now_ns + _TICK_NS
             self._channel.process_fd(pycares.ARES_SOCKET_BAD, pycares.ARES_SOCKET_BAD)
         for name in _older(self._running, now_ns - _LOOKUP_NS):
-            self._fail(name, "no answer in time")
+            self._fail(name, "no answer in time", is_transient=True)
         for name in _older(self._placed, now_ns - _PLACE_NS):
             del self._placed[name]
         while self._queue and len(self._placed) < self._parallel:
@@ -171,11 +181,15 @@ class AresResolver:
         elif query_type == pycares.QUERY_TYPE_A and (error is None or error in _NO_DATA):
             self._ask(name, pycares.QUERY_TYPE_AAAA)
         else:
-            self._fail(name, _words(error) if error else "no usable address")
+            is_transient = bool(error) and error not in _FINAL
+            words = _words(error) if error else "no usable address"
+            self._fail(name, words, is_transient=is_transient)
 
-    def _fail(self, name: bytes, error: str) -> None:
+    def _fail(self, name: bytes, error: str, *, is_transient: bool = False) -> None:
         if name in self._running:
-            self._end(name, self._cache.failure(name, error, now_ns=self._clock.now_ns()))
+            now_ns = self._clock.now_ns()
+            answer = self._cache.failure(name, error, now_ns=now_ns, is_transient=is_transient)
+            self._end(name, answer)
 
     def _end(self, name: bytes, answer: Answer) -> None:
         del self._running[name]
@@ -214,7 +228,7 @@ def _older(started: OrderedDict[bytes, int], before_ns: int) -> list[bytes]:
 
 
 def _for_host(host: bytes, answer: Answer) -> Answer:
-    return Answer(host, answer.ips, answer.expires_ns, answer.error)
+    return replace(answer, host=host)
 
 
 def _addresses(name: bytes, result: pycares.DNSResult) -> tuple[tuple[bytes, ...], int]:

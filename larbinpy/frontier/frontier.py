@@ -1,7 +1,8 @@
 """The URLs of one shard: seen test, log, chains and schedule as one thing.
 
 A URL is accepted when the seen test calls it new; from then on it is in exactly one state: waiting
-(in a chain of the host table), or handed out (ready, in flight, parsing) until ``done``.
+(in a chain of the host table, or parked between two tries), or handed out (ready, in flight,
+parsing) until ``done`` or ``retry``.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ from typing import TYPE_CHECKING, Final
 
 from larbinpy._native import logcodec
 from larbinpy.errors import StorageError
-from larbinpy.frontier.payloads import done_entry
-from larbinpy.records import ID_SHARD_SHIFT, FetchJob, Kind
+from larbinpy.frontier.payloads import Retry, done_entry
+from larbinpy.frontier.retries import Retries
+from larbinpy.records import ID_LSN_MASK, ID_SHARD_SHIFT, FetchJob, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from larbinpy._native.hosts import HostTable
     from larbinpy.dedup.seen import SeenUrls
     from larbinpy.frontier.log import PersistentFifo
-    from larbinpy.frontier.payloads import LoggedUrl
+    from larbinpy.frontier.payloads import HostState, LoggedUrl
     from larbinpy.frontier.recovered import Recovered
     from larbinpy.records import ParsedPage
 
@@ -56,7 +58,10 @@ class Frontier:
     After a StorageError nothing is lost: the same call, or ``commit``, goes on with it.
     """
 
-    __slots__ = ("_fifo", "_seen", "_shard", "_table", "_undone", "_unwritten", "undone")
+    __slots__ = (
+        "_fifo", "_notes", "_retries", "_seen", "_shard", "_table", "_undone", "_unwritten",
+        "undone",
+    )  # fmt: skip
 
     def __init__(
         self, *, shard: int, fifo: PersistentFifo, table: HostTable, seen: SeenUrls
@@ -69,12 +74,15 @@ class Frontier:
         self._undone: deque[tuple[bytes, Sequence[int]]] = deque()
         self.undone = 0
         """URLs that have their Outcome, while the disk refuses to note it."""
+        self._retries = Retries()
+        self._notes: deque[Retry | HostState] = deque()
 
     def restore(self, found: Recovered) -> None:
         """Take over what a recovered log holds."""
         self._seen.restore(found)
         for batch in found.batches():
             self._table.put(*batch)
+        self._retries.restore(found.retries)
 
     # --- links in --------------------------------------------------------------------------
 
@@ -104,6 +112,7 @@ class Frontier:
             StorageError: the disk refused; call it again.
         """
         self._write_undone()
+        self._write_notes()
         self._fifo.flush()
         if self._unwritten:
             self._seen.add_written(b"".join(self._unwritten))
@@ -113,8 +122,8 @@ class Frontier:
 
     @property
     def waiting(self) -> int:
-        """URLs in the chains."""
-        return self._table.waiting
+        """URLs in the chains, and those between two tries."""
+        return self._table.waiting + len(self._retries)
 
     @property
     def held(self) -> int:
@@ -123,13 +132,16 @@ class Frontier:
 
     def next_ns(self) -> int:
         """When the next URL may be taken; -1 = nobody knows."""
-        return self._table.next_ns()
+        times = [at for at in (self._table.next_ns(), self._retries.next_ns()) if at >= 0]
+        return min(times, default=-1)
 
     def take(self, now_ns: int, limit: int) -> list[Taken]:
         """URLs of hosts that may be asked now; each host is busy until ``release`` or ``skip``.
 
         Cost: one kernel call, and a cached read of 1.4 us a URL.
         """
+        if len(self._retries):
+            self._wake(now_ns)
         picked = self._table.acquire(now_ns, limit)
         if not picked:
             return []
@@ -139,6 +151,10 @@ class Frontier:
             for url, (host_id, position, code) in zip(logged, picked, strict=True)
         ]
 
+    def _wake(self, now_ns: int) -> None:
+        for parked in self._retries.due(now_ns):
+            self._table.unget(parked.host_id, parked.position, parked.level)
+
     def put_back(self, job: FetchJob) -> None:
         """The URL waits again, as the next one of its host; the host stays busy."""
         self._table.unget(job.host_id, job.position, job.level)
@@ -147,9 +163,70 @@ class Frontier:
         """A request to a host has ended: its delays begin."""
         self._table.release(host_id, start_ns, end_ns)
 
+    def find(self, host: bytes) -> int:
+        """The number of a host, -1 if it is not known."""
+        return self._table.find(host)
+
+    def delay(self, host_id: int, until_ns: int) -> None:
+        """Leave a host alone until then."""
+        self._table.delay(host_id, until_ns)
+
+    def set_wait(self, host_id: int, wait_s: float) -> None:
+        """A host's own least time between two requests; ours counts where it is longer."""
+        self._table.set_wait(host_id, round(wait_s * 1e9))
+
     def skip(self, host_id: int) -> None:
         """The URL taken needed no request: its host may be asked at once."""
         self._table.skip(host_id)
+
+    def retry(self, job: FetchJob, tries: int, due_ns: int, due_us: int) -> None:
+        """A URL was tried in vain, and waits for its next try.
+
+        Args:
+            tries: in vain so far.
+            due_ns, due_us: when that may be, by either clock.
+        """
+        if tries != self._retries.tries(job.id):
+            self._note(job.id, tries, due_us)
+        self._retries.park(job, due_ns)
+
+    def uncharge(self, page_id: int, tries: int) -> bool:
+        """A URL that was tried so often waits: its latest try does not count.
+
+        Returns:
+            False when it is not known to have been tried so often.
+        """
+        if self._retries.tries(page_id) != tries:
+            return False
+        self._note(page_id, tries - 1, 0)
+        return True
+
+    def note_host(self, state: HostState, *, is_urgent: bool) -> None:
+        """Note what a host's back-off has come to.
+
+        Args:
+            is_urgent: it is written before this returns, unless the disk refuses.
+        """
+        self._notes.append(state)
+        with suppress(StorageError):  # commit will meet it again
+            self._write_notes()
+            if is_urgent:
+                self._fifo.flush()
+
+    def _note(self, page_id: int, tries: int, due_us: int) -> None:
+        self._retries.count(page_id, tries)
+        self._notes.append(Retry(page_id & ID_LSN_MASK, tries, due_us))
+        with suppress(StorageError):  # commit will meet it again
+            self._write_notes()
+
+    def _write_notes(self) -> None:
+        while self._notes:
+            note = self._notes[0]
+            if isinstance(note, Retry):
+                self._fifo.retry(note)
+            else:
+                self._fifo.host(note)
+            self._notes.popleft()
 
     # --- the end ---------------------------------------------------------------------------
 
@@ -160,6 +237,8 @@ class Frontier:
             positions: where their records lie in the log.
         """
         self.undone += len(pages)
+        for page in pages:
+            self._retries.forget(page.id)
         entries = [done_entry(page) for page in pages]
         start = size = 0
         for at, entry in enumerate(entries):
@@ -215,7 +294,7 @@ class Frontier:
             url[10],
             url[12],
             url[14],
-            url[13],
+            self._retries.tries(url[0]) or url[13],
             position,
             url[15],
             url[16],

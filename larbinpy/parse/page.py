@@ -177,6 +177,11 @@ def _mime(content_type: bytes) -> bytes:
     return headers.content_type(content_type)[0]
 
 
+def unread(page: Page) -> Reading:
+    """What is said of a page that is only logged."""
+    return Reading(ParsedPage(page.id, page.epoch, Outcome(page.outcome), page.status))
+
+
 def robots_reading(page: Page) -> Reading:
     """Read an answer to a request for robots.txt; the text is cut at 512 KiB."""
     parsed = ParsedPage(page.id, page.epoch, Outcome(page.outcome), page.status)

@@ -1,7 +1,8 @@
 """The robots gate of a shard: what is known of each origin's robots.txt, and what follows from it.
 
-RFC 9309, section 2.3.1: a file that is there decides; 4xx means that there are no rules; 5xx and no
-answer mean that everything is forbidden until it can be read.
+RFC 9309, section 2.3.1: a file that is there decides; 4xx means that there are no rules; while
+there is a 5xx or no answer, nothing may be asked: the rules stay unknown, but for those that were
+read before, which stand in for another day.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Final
 
 from larbinpy.politeness.robots import Rules
-from larbinpy.records import Kind
+from larbinpy.records import Kind, Outcome
 
 if TYPE_CHECKING:
     from larbinpy.records import FetchJob
+    from larbinpy.url import Url
 
 DAY_NS: Final = 24 * 3600 * 10**9
 RETRY_NS: Final = 60 * 10**9
@@ -29,11 +31,13 @@ class Verdict(IntEnum):
     FORBIDDEN = 1
     UNKNOWN = 2
     """The origin's robots.txt has to be asked for first."""
+    ASKED = 3
+    """It is being asked for, on another host."""
 
 
 @dataclass(slots=True)
 class Asked:
-    """A request for robots.txt whose answer is not read yet; its host is busy."""
+    """A request for robots.txt whose answer is not read yet; the host asked is busy."""
 
     host_id: int
     start_ns: int
@@ -43,14 +47,20 @@ class Asked:
 class _Origin:
     """What is known of one origin."""
 
-    __slots__ = ("expires_ns", "failures", "redirects", "rules", "url")
+    __slots__ = ("failures", "fresh_ns", "is_elsewhere", "redirects", "rules", "target",
+                 "usable_ns")  # fmt: skip
 
     def __init__(self) -> None:
         self.rules: Rules | None = None
-        self.expires_ns = 0
+        self.fresh_ns = 0
+        """Until then the rules are used without asking."""
+        self.usable_ns = 0
+        """Until then they stand in for a file that cannot be read."""
+        self.is_elsewhere = False
         self.failures = 0
         self.redirects = 0
-        self.url = b""
+        self.target: Url | None = None
+        """Where robots.txt has moved to."""
 
 
 class Gate:
@@ -78,22 +88,38 @@ class Gate:
         if self._is_open:
             return Verdict.ALLOWED
         known = self._origins.get(origin)
-        if known is None or known.expires_ns <= now_ns:
-            return Verdict.UNKNOWN
-        if known.rules is None:
-            return Verdict.FORBIDDEN
+        if known is None or known.rules is None or known.fresh_ns <= now_ns:
+            return Verdict.ASKED if known and known.is_elsewhere else Verdict.UNKNOWN
         return Verdict.ALLOWED if known.rules.allows(path) else Verdict.FORBIDDEN
+
+    def crawl_delay_s(self, origin: bytes) -> float:
+        """The Crawl-delay that an origin's rules ask for; 0 = none."""
+        known = self._origins.get(origin)
+        return (known and known.rules and known.rules.crawl_delay_s) or 0.0
+
+    def host_delay_s(self, origin: bytes) -> float:
+        """The longest Crawl-delay of an origin and its twin: http and https are one host."""
+        scheme, _, place = origin.partition(b"://")
+        host = place.rpartition(b":")[0]
+        twin = b"https://%b:443" if scheme == b"http" else b"http://%b:80"
+        return max(self.crawl_delay_s(origin), self.crawl_delay_s(twin % host))
 
     # --- a request for robots.txt ------------------------------------------------------------
 
     def job(self, job: FetchJob, page_id: int) -> FetchJob:
-        """The request that tells what ``job`` must know first."""
-        origin = job.origin
+        """The request that tells what ``job`` must know first; for a redirected one, the next."""
+        origin = job.tag if job.kind is Kind.ROBOTS else job.origin
         known = self._origins.get(origin)
-        url = known.url if known and known.url else _robots_url(job)
-        return replace(
-            job, id=page_id, url=url, kind=Kind.ROBOTS, tag=origin, via=b"", hops=0, position=0
+        request = replace(
+            job, id=page_id, kind=Kind.ROBOTS, tag=origin, via=b"", hops=0, position=0, attempt=0
         )
+        if known and known.target:
+            target = known.target
+            request.url, request.host = target.url, target.host
+            request.port, request.https = target.port, target.https
+        else:
+            request.url = _robots_url(job)
+        return request
 
     def answered(self, job: FetchJob, start_ns: int, end_ns: int) -> None:
         """The request for an origin's rules has ended; a parser reads the answer."""
@@ -103,37 +129,61 @@ class Gate:
         """The request whose answer has been read now; None for an answer that was read before."""
         return self._asked.pop(origin, None)
 
-    def redirect(self, origin: bytes, url: bytes | None, now_ns: int) -> None:
+    def redirect(
+        self, origin: bytes, target: Url | None, now_ns: int, *, is_elsewhere: bool = False
+    ) -> bool:
         """robots.txt has moved.
 
         Args:
-            url: where to, within the same host; None = to where we do not follow, which is as if
-                there were no file.
+            target: where to; None = to where we do not follow, which is as if there were no file.
+            is_elsewhere: to another host, where the caller is to ask for it.
+
+        Returns:
+            Whether the redirection is followed.
         """
         known = self._origins.setdefault(origin, _Origin())
         known.redirects += 1
-        if url is None or known.redirects > MAX_REDIRECTS:
+        if target is None or known.redirects > MAX_REDIRECTS:
             self.learn(origin, NO_RULES_STATUS, b"", now_ns)
-        else:
-            known.url = url
+            return False
+        known.target = target
+        known.is_elsewhere = is_elsewhere
+        return True
 
-    def learn(self, origin: bytes, status: int, text: bytes, now_ns: int) -> None:
-        """Take an answer: HTTP status (0 = none came) and decoded text."""
+    def learn(self, origin: bytes, status: int, text: bytes, now_ns: int) -> Rules | None:
+        """Take an answer: HTTP status (0 = none came) and decoded text.
+
+        Returns:
+            The rules that hold now; None = the file cannot be read, and nothing may be asked.
+        """
         known = self._origins.setdefault(origin, _Origin())
-        known.url, known.redirects = b"", 0
+        known.target, known.redirects, known.is_elsewhere = None, 0, False
         self.seen += 1
-        if 200 <= status < 300:
-            self.good += 1
-            known.rules = Rules.parse(text, self._token)
-        elif 300 <= status < 500 and status != 429:
-            known.rules = Rules.parse(b"", self._token)
-        else:
-            known.rules = None
-            known.failures += 1
-            known.expires_ns = now_ns + min(RETRY_NS << min(known.failures - 1, 10), DAY_NS)
-            return
+        if not is_answer(Outcome.SUCCESS, status):
+            return self._stand_in(known, now_ns)
+        is_file = status < 300
+        self.good += is_file
+        known.rules = Rules.parse(text if is_file else b"", self._token)
         known.failures = 0
-        known.expires_ns = now_ns + DAY_NS
+        known.fresh_ns = now_ns + DAY_NS
+        known.usable_ns = now_ns + 2 * DAY_NS
+        return known.rules
+
+    def _stand_in(self, known: _Origin, now_ns: int) -> Rules | None:
+        """The old rules go on for a while, if there are any and they are not too old."""
+        known.failures += 1
+        if now_ns >= known.usable_ns:
+            known.rules = None
+        else:
+            retry_ns = now_ns + (RETRY_NS << min(known.failures - 1, 10))
+            known.fresh_ns = min(retry_ns, known.usable_ns)
+        return known.rules
+
+
+def is_answer(outcome: int, status: int) -> bool:
+    """Whether a response says what may be asked: a whole file, or that there is none."""
+    is_whole = outcome == Outcome.SUCCESS or status >= 300
+    return is_whole and 200 <= status < 500 and status != 429
 
 
 def _robots_url(job: FetchJob) -> bytes:

@@ -13,6 +13,8 @@ import pytest
 from larbinpy.cli import main
 from larbinpy.config import Config
 
+AGENT = "a (+http://a.test/bot)"
+
 
 @dataclass
 class Supervisor:
@@ -55,12 +57,13 @@ def test_larbin_conf_in_the_current_directory_is_read(supervisor: Supervisor) ->
 def test_options_and_urls_reach_the_supervisor(supervisor: Supervisor) -> None:
     """With the command as it was typed."""
     supervisor.code = 3
-    command = ["http://a/", "--scratch", "--set", "getCGI", "--set=UserAgent=a b", "https://ä/"]
+    agent = f"--set=UserAgent={AGENT}"
+    command = ["http://a/", "--scratch", "--set", "getCGI", agent, "https://ä/"]
     assert main(command) == 3
     config = Config(
-        get_cgi=True, user_agent="a b", start_urls=(b"http://a/", "https://ä/".encode())
+        get_cgi=True, user_agent=AGENT, start_urls=(b"http://a/", "https://ä/".encode())
     )
-    typed = "larbinpy http://a/ --scratch --set getCGI '--set=UserAgent=a b' 'https://ä/'"
+    typed = f"larbinpy http://a/ --scratch --set getCGI '--set=UserAgent={AGENT}' 'https://ä/'"
     assert supervisor.calls == [(config, {"scratch": True, "reload": False, "command": typed})]
 
 
@@ -130,4 +133,4 @@ def test_an_interrupted_crawl_exits_130(supervisor: Supervisor) -> None:
         raise KeyboardInterrupt
 
     vars(sys.modules["larbinpy.supervisor"])["crawl"] = interrupted
-    assert main(["http://a/"]) == 130
+    assert main(["http://127.0.0.1/"]) == 130

@@ -47,8 +47,8 @@ def demo(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[list[str]], int
         ("my.conf", "'my.conf' is neither a command nor a URL, did you mean -c my.conf?"),
         (
             "xyzzy",
-            "'xyzzy' is neither a command (bench, check-config, demo, import-larbin, robots, state,"
-            " urls) nor a URL",
+            "'xyzzy' is neither a command (audit, bench, check-config, demo, import-larbin, robots,"
+            " state, urls) nor a URL",
         ),
     ],
 )

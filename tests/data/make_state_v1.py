@@ -22,7 +22,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from larbinpy._native.linkfilter import shard
+from larbinpy._native.linkentry import shard
 from larbinpy.frontier.payloads import HostState, Retry
 from larbinpy.stats import HOSTS
 from tests import states

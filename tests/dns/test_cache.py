@@ -38,6 +38,18 @@ def test_failures_double_and_a_success_forgets_them() -> None:
     assert fail() == 60
 
 
+def test_a_transient_failure_is_forgotten_soon() -> None:
+    """xroche/httrack#1392: names that failed in an outage are looked up again."""
+    cache = DnsCache(10)
+
+    def fail() -> float:
+        answer = cache.failure(b"a", "silence", now_ns=0, is_transient=True)
+        assert answer.is_transient
+        return answer.expires_ns / SECOND_NS
+
+    assert [fail() for _ in range(8)] == [1, 2, 4, 8, 16, 32, 60, 60]
+
+
 def test_size_is_bounded() -> None:
     """The name written longest ago is forgotten, its failures too."""
     cache = DnsCache(2)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from larbinpy import reshard
-from larbinpy._native.linkfilter import shard
+from larbinpy._native.linkentry import shard
 from larbinpy.cli.state import look
 from larbinpy.frontier.log import PersistentFifo
 from larbinpy.frontier.payloads import HostState

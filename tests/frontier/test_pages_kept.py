@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from larbinpy.frontier.log import PersistentFifo
-from larbinpy.frontier.settings import Settings
 from larbinpy.frontier.payloads import done_entry
+from larbinpy.frontier.settings import Settings
 from larbinpy.records import Outcome, ParsedPage
 from tests.frontier.logs import SEGMENT_BYTES, UUID, files, flip_byte, places_of, put
 

@@ -77,6 +77,7 @@ class Against(RuleBasedStateMachine):
 
     order: Order = "bfs"
     is_shared = False
+    per_ip = 1
 
     def __init__(self) -> None:
         super().__init__()
@@ -88,12 +89,9 @@ class Against(RuleBasedStateMachine):
             memory = bytearray(16 * SLOTS)
             ips, model_ips = IpTable(memory, 0, SLOTS), ModelIpTable(memory, 0, SLOTS)
             self.rivals = IpTable(memory, 0, SLOTS), model_ips
-        self.table = HostTable(
-            order=self.order, wait_ns=10, wait_ip_ns=4, lease_ns=lease_ns, ip_table=ips
-        )
-        self.model = Model(
-            order=self.order, wait_ns=10, wait_ip_ns=4, lease_ns=lease_ns, ip_table=model_ips
-        )
+        waits = {"wait_ns": 10, "wait_ip_ns": 4, "lease_ns": lease_ns, "per_ip": self.per_ip}
+        self.table = HostTable(order=self.order, ip_table=ips, **waits)
+        self.model = Model(order=self.order, ip_table=model_ips, **waits)
         self.position = 0
         self.handed: list[tuple[int, int, int]] = []
 
@@ -143,6 +141,18 @@ class Against(RuleBasedStateMachine):
         taken = self.ask("acquire", self.now, limit)
         assert isinstance(taken, list)
         self.handed += taken
+
+    @rule(host=st.integers(0, 9))
+    def add(self, host: int) -> None:
+        self.ask("add", b"h%d.example" % host)
+
+    @precondition(lambda self: self.table.hosts)
+    @rule(data=st.data())
+    def visit(self, data: st.DataObject) -> None:
+        host = self.some_host(data)
+        if self.ask("visit", host, self.now) == 0:
+            self.position += 1
+            self.handed.append((host, self.position, 0))
 
     @rule(data=st.data(), later=st.integers(0, 15))
     def release(self, data: st.DataObject, later: int) -> None:
@@ -212,12 +222,24 @@ class AgainstShared(Against):
     is_shared = True
 
 
+class AgainstCrowd(Against):
+    per_ip = 2
+
+
+class AgainstSharedCrowd(Against):
+    is_shared = True
+    per_ip = 3
+
+
 FEW = settings(max_examples=25, stateful_step_count=40, deadline=None)
 TestBfs = Against.TestCase
 TestDfs = AgainstDfs.TestCase
 TestBest = AgainstBest.TestCase
 TestShared = AgainstShared.TestCase
+TestCrowd = AgainstCrowd.TestCase
+TestSharedCrowd = AgainstSharedCrowd.TestCase
 TestBfs.settings = TestDfs.settings = TestBest.settings = TestShared.settings = FEW
+TestCrowd.settings = TestSharedCrowd.settings = FEW
 
 
 @pytest.mark.parametrize("order", ["bfs", "dfs", "best"])
@@ -313,6 +335,22 @@ def test_address_waits_over_its_hosts() -> None:
     assert asked == [first, second, first, second]
 
 
+def test_an_address_may_be_asked_several_times_at_once() -> None:
+    """By different hosts, their starts a wait apart; one at a time where that is agreed."""
+    hosts = HostTable(wait_ns=SECOND, wait_ip_ns=SECOND // 4, per_ip=2)
+    for name in (b"a", b"b", b"c"):
+        ready(hosts, name, [1, 2])
+    first = hosts.acquire(SECOND, 5)
+    assert [one[0] for one in first] == [0]
+    second = hosts.acquire(SECOND + SECOND // 4, 5)
+    assert [one[0] for one in second] == [1]
+    assert hosts.acquire(2 * SECOND, 5) == []
+    hosts.release(0, SECOND, 2 * SECOND)
+    assert [one[0] for one in hosts.acquire(2 * SECOND, 5)] == [2]
+    hosts.skip(2)
+    assert [one[0] for one in hosts.acquire(2 * SECOND, 5)] == [2]
+
+
 def test_own_wait_is_never_under_that_of_the_table() -> None:
     """A host may be slower than the rule, not faster."""
     hosts = table()
@@ -343,6 +381,33 @@ def test_after_a_restart_a_host_counts_as_just_asked() -> None:
     hosts.resolved(first, IP, 0, not_before_ns=SECOND)
     hosts.resolved(second, IP, 0)
     assert hosts.next_ns() == SECOND
+
+
+def test_a_visit_is_a_turn_without_a_url() -> None:
+    """It waits for host and address as any request does, and they wait for it."""
+    hosts = table(wait_ip_ns=SECOND // 2)
+    number = hosts.add(b"a.example")
+    assert (hosts.add(b"a.example"), hosts.hosts, hosts.waiting) == (number, 1, 0)
+    assert hosts.visit(number, 5) == -1
+    hosts.resolved(number, IP, 5)
+    assert hosts.visit(number, 5) == 0
+    other = ready(hosts, b"b.example", [7])
+    assert (hosts.state_of(number), hosts.acquire(5, 1)) == (BUSY, [])
+    assert hosts.visit(number, 5) > 5
+    hosts.release(number, 5, 6)
+    assert (hosts.state_of(number), hosts.visit(number, 6)) == (IDLE, 5 + SECOND)
+    assert hosts.acquire(5 + SECOND // 2, 1) == [(other, 7, 0)]
+    hosts.failed(number, 1, 10 * SECOND)
+    assert hosts.visit(number, 6) == -1
+
+
+def test_a_visited_host_keeps_its_urls() -> None:
+    """They are next."""
+    hosts = table(wait_ns=1)
+    number = ready(hosts, b"a.example", [7, 8])
+    assert hosts.visit(number, 1) == 0
+    hosts.release(number, 1, 2)
+    assert [one[1] for one in hosts.acquire(2, 5)] == [7]
 
 
 def test_failed_host_hands_its_urls_out_with_the_code_until_it_is_new() -> None:

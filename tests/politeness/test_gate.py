@@ -6,6 +6,7 @@ import pytest
 
 from larbinpy.politeness.gate import DAY_NS, MAX_REDIRECTS, RETRY_NS, Asked, Gate, Verdict
 from larbinpy.records import FetchJob, Kind
+from larbinpy.url import Url, parse
 
 ORIGIN = b"http://a.org:80"
 OTHER = b"http://b.org:80"
@@ -29,6 +30,13 @@ def job(url: bytes = b"http://a.org/a?q") -> FetchJob:
         7, url, b"a.org", 80, https=False, host_id=3, depth=2, hops=1, via=b"v", tag=b"t",
         position=9,
     )  # fmt: skip
+
+
+def at(url: bytes) -> Url:
+    """A URL, parsed."""
+    found = parse(url)
+    assert found is not None
+    return found
 
 
 def test_nothing_is_allowed_before_the_rules_are_known(gate: Gate) -> None:
@@ -55,27 +63,46 @@ def test_no_file_allows_everything(gate: Gate, status: int) -> None:
 
 
 @pytest.mark.parametrize("status", [0, 429, 500, 502, 503, 599])
-def test_a_failure_forbids_everything_for_a_while(gate: Gate, status: int) -> None:
+def test_a_failure_allows_nothing(gate: Gate, status: int) -> None:
     """apify/crawlee-python#2065, NUTCH-3011: no answer, 429 and 5xx are never "allow"."""
-    gate.learn(ORIGIN, status, b"<p>sorry", NOW)
-    assert gate.ask(ORIGIN, A, NOW) is Verdict.FORBIDDEN
-    assert gate.ask(ORIGIN, A, NOW + RETRY_NS - 1) is Verdict.FORBIDDEN
-    assert gate.ask(ORIGIN, A, NOW + RETRY_NS) is Verdict.UNKNOWN
+    assert gate.learn(ORIGIN, status, b"<p>sorry", NOW) is None
+    assert gate.ask(ORIGIN, A, NOW) is Verdict.UNKNOWN
     assert (gate.seen, gate.good) == (1, 0)
 
 
-def test_failures_in_a_row_are_retried_more_and_more_seldom(gate: Gate) -> None:
-    """The time doubles up to a day, and is short again after an answer."""
-    waits = []
-    for _ in range(13):
+@pytest.mark.parametrize("status", [0, 429, 503])
+def test_old_rules_stand_in_for_a_file_that_cannot_be_read(gate: Gate, status: int) -> None:
+    """RFC 9309, 2.4: for a day more, while it is asked for more and more seldom."""
+    gate.learn(ORIGIN, 200, FORBID_A, NOW)
+    later = NOW + DAY_NS
+    waits: list[int] = []
+    while gate.learn(ORIGIN, status, b"", later):
+        assert gate.ask(ORIGIN, A, later) is Verdict.FORBIDDEN
+        assert gate.ask(ORIGIN, B, later) is Verdict.ALLOWED
+        waits.append(RETRY_NS << len(waits))
+        assert gate.ask(ORIGIN, B, min(later + waits[-1], NOW + 2 * DAY_NS)) is Verdict.UNKNOWN
+        later += waits[-1]
+    assert later >= NOW + 2 * DAY_NS
+    assert gate.ask(ORIGIN, B, later) is Verdict.UNKNOWN
+
+
+def test_an_answer_ends_a_row_of_failures(gate: Gate) -> None:
+    """The next failure is followed by a short time again."""
+    gate.learn(ORIGIN, 200, FORBID_A, NOW)
+    for _ in range(5):
         gate.learn(ORIGIN, 503, b"", NOW)
-        last = next(n for n in range(13) if gate.ask(ORIGIN, A, NOW + (RETRY_NS << n)) is not
-                    Verdict.FORBIDDEN)  # fmt: skip
-        waits.append(last)
-    assert waits == [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10]
     gate.learn(ORIGIN, 404, b"", NOW)
     gate.learn(ORIGIN, 503, b"", NOW)
+    assert gate.ask(ORIGIN, A, NOW + RETRY_NS - 1) is Verdict.ALLOWED
     assert gate.ask(ORIGIN, A, NOW + RETRY_NS) is Verdict.UNKNOWN
+
+
+def test_crawl_delay_is_that_of_the_origin(gate: Gate) -> None:
+    """0 where nothing is asked for or known."""
+    gate.learn(ORIGIN, 200, b"User-agent: *\nCrawl-delay: 7\n", NOW)
+    gate.learn(OTHER, 200, FORBID_A, NOW)
+    delays = [gate.crawl_delay_s(origin) for origin in (ORIGIN, OTHER, b"http://c.org:80")]
+    assert delays == [7.0, 0.0, 0.0]
 
 
 @pytest.mark.parametrize("status", [200, 404])
@@ -110,23 +137,34 @@ def test_the_port_of_a_url_is_kept(gate: Gate) -> None:
 
 def test_a_redirect_is_asked_where_it_leads(gate: Gate) -> None:
     """NUTCH-2581: and what is read there are the rules of the origin that was asked for."""
-    gate.redirect(ORIGIN, b"http://a.org/r.txt", NOW)
+    gate.redirect(ORIGIN, at(b"https://a.org/r.txt"), NOW)
     assert gate.ask(ORIGIN, A, NOW) is Verdict.UNKNOWN
     request = gate.job(job(), 99)
-    assert (request.url, request.tag) == (b"http://a.org/r.txt", ORIGIN)
+    assert (request.url, request.tag) == (b"https://a.org/r.txt", ORIGIN)
+    assert (request.host, request.port, request.https) == (b"a.org", 443, True)
     gate.learn(ORIGIN, 200, FORBID_A, NOW)
     assert gate.ask(ORIGIN, A, NOW) is Verdict.FORBIDDEN
+    assert gate.job(job(), 99).url == b"http://a.org/robots.txt"
+
+
+def test_rules_on_another_host_belong_to_the_one_that_was_asked(gate: Gate) -> None:
+    """While they are asked for, nothing else is."""
+    assert gate.redirect(ORIGIN, at(b"http://b.org/r.txt"), NOW, is_elsewhere=True)
+    assert gate.ask(ORIGIN, A, NOW) is Verdict.ASKED
+    gate.learn(ORIGIN, 200, FORBID_A, NOW)
+    assert gate.ask(ORIGIN, A, NOW) is Verdict.FORBIDDEN
+    assert gate.ask(OTHER, A, NOW) is Verdict.UNKNOWN
     assert gate.job(job(), 99).url == b"http://a.org/robots.txt"
 
 
 def test_five_redirects_are_followed_and_no_more(gate: Gate) -> None:
     """NUTCH-2990, ArchiveTeam/wpull#58: a loop ends as if there were no file."""
     for number in range(MAX_REDIRECTS):
-        gate.redirect(ORIGIN, b"http://a.org/%d" % number, NOW)
+        gate.redirect(ORIGIN, at(b"http://a.org/%d" % number), NOW)
         assert gate.ask(ORIGIN, A, NOW) is Verdict.UNKNOWN
-    gate.redirect(ORIGIN, b"http://a.org/5", NOW)
+    gate.redirect(ORIGIN, at(b"http://a.org/5"), NOW)
     assert gate.ask(ORIGIN, A, NOW) is Verdict.ALLOWED
-    gate.redirect(ORIGIN, b"http://a.org/0", NOW + DAY_NS)
+    gate.redirect(ORIGIN, at(b"http://a.org/0"), NOW + DAY_NS)
     assert gate.ask(ORIGIN, A, NOW + DAY_NS) is Verdict.UNKNOWN
 
 

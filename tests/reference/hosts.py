@@ -59,6 +59,7 @@ class Ip:
 
     address: bytes
     next_ns: int = 0
+    turns: int = 0
     is_busy: bool = False
     hosts: Heap = field(default_factory=Heap)
 
@@ -91,12 +92,14 @@ class HostTable:
         order: str = "bfs",
         wait_ns: int,
         wait_ip_ns: int,
+        per_ip: int = 1,
         lease_ns: int = 0,
         ip_table: IpClaims | None = None,
     ) -> None:
         self._is_dfs = order == "dfs"
         self._wait_ns, self._wait_ip_ns, self._lease_ns = wait_ns, wait_ip_ns, lease_ns
         self._shared = ip_table
+        self._per_ip = per_ip
         self._hosts: list[Host] = []
         self._by_name: dict[bytes, Host] = {}
         self._by_ip: dict[bytes, Ip] = {}
@@ -114,11 +117,14 @@ class HostTable:
             enq = ENQ.unpack_from(records, at)
             start = at + ENQ.size + enq[4]
             name, level = records[start : start + enq[5]], enq[6]
-            if name not in self._by_name:
-                self._by_name[name] = Host(len(self._hosts), name)
-                self._hosts.append(self._by_name[name])
-            self._append(self._by_name[name], position, level, is_back=False)
+            self._append(self._hosts[self.add(name)], position, level, is_back=False)
         return len(self._hosts) - before
+
+    def add(self, host: bytes) -> int:
+        if host not in self._by_name:
+            self._by_name[host] = Host(len(self._hosts), host)
+            self._hosts.append(self._by_name[host])
+        return self._by_name[host].number
 
     def _append(self, host: Host, position: int, level: int, *, is_back: bool) -> None:
         chain = host.levels.setdefault(level, deque())
@@ -198,22 +204,46 @@ class HostTable:
         while (due := self._due.first()) is not None and due[0] <= now_ns:
             ip = due[2]
             assert isinstance(ip, Ip)
-            if self._shared is not None:
-                free_at = self._shared.claim(ip.address, now_ns, self._lease_ns)
-                if free_at:
-                    retry = now_ns + max(self._wait_ip_ns, CLAIM_RETRY_NS)
-                    ip.next_ns = min(free_at, retry)
-                    self._settle(ip)
-                    continue
+            if not self._claim(ip, now_ns):
+                continue
             first = ip.hosts.first()
             assert first is not None
             host = first[2]
             assert isinstance(host, Host)
-            ip.hosts.remove(host)
-            ip.is_busy, ip.next_ns, host.state = True, now_ns, BUSY
-            self._settle(ip)
+            self._occupy(host, ip, now_ns)
             return host.number, self._pop(host), 0
         return None
+
+    def _claim(self, ip: Ip, now_ns: int) -> bool:
+        free_at = 0
+        if self._shared is not None:
+            lease_ns = self._lease_ns if self._per_ip == 1 else self._wait_ip_ns
+            free_at = self._shared.claim(ip.address, now_ns, lease_ns)
+        if free_at:
+            ip.next_ns = min(free_at, now_ns + max(self._wait_ip_ns, CLAIM_RETRY_NS))
+            self._settle(ip)
+        return not free_at
+
+    def _occupy(self, host: Host, ip: Ip, now_ns: int) -> None:
+        ip.hosts.remove(host)
+        ip.turns, host.state = ip.turns + 1, BUSY
+        ip.is_busy = ip.turns == self._per_ip
+        ip.next_ns = now_ns if self._per_ip == 1 else now_ns + self._wait_ip_ns
+        self._settle(ip)
+
+    def visit(self, host_id: int, now_ns: int) -> int:
+        host = self._hosts[host_id]
+        if host.state == BUSY or (host.ip is not None and host.ip.is_busy):
+            return now_ns + CLAIM_RETRY_NS
+        if host.ip is None:
+            return -1
+        due_ns = max(host.next_ns, host.ip.next_ns)
+        if due_ns > now_ns:
+            return due_ns
+        if not self._claim(host.ip, now_ns):
+            return host.ip.next_ns
+        self._occupy(host, host.ip, now_ns)
+        return 0
 
     def _take_failed(self, now_ns: int) -> tuple[int, int, int] | None:
         while self._failing:
@@ -243,9 +273,9 @@ class HostTable:
         ip = host.ip
         if host.state != BUSY or ip is None:
             raise ValueError
-        ip.is_busy = False
+        ip.turns, ip.is_busy = ip.turns - 1, False
         host.next_ns, ip.next_ns = max(host.next_ns, host_next_ns), max(ip.next_ns, ip_next_ns)
-        if self._shared is not None:
+        if self._shared is not None and self._per_ip == 1:
             self._shared.release(ip.address, ip.next_ns)
         host.ip, host.ip_after = host.ip_after or ip, None
         host.state = FAILED if host.code else IDLE
@@ -256,10 +286,13 @@ class HostTable:
 
     def release(self, host_id: int, start_ns: int, end_ns: int) -> None:
         wait_ns = max(self._wait_ns, self._hosts[host_id].wait_ns)
-        ip_next_ns = max(start_ns + self._wait_ip_ns, end_ns)
+        ip_next_ns = max(start_ns + self._wait_ip_ns, end_ns if self._per_ip == 1 else 0)
         self._give_back(host_id, max(start_ns + wait_ns, end_ns), ip_next_ns)
 
     def skip(self, host_id: int) -> None:
+        ip = self._hosts[host_id].ip
+        if self._per_ip > 1 and ip is not None:
+            ip.next_ns = max(ip.next_ns - self._wait_ip_ns, 0)
         self._give_back(host_id, 0, 0)
 
     def delay(self, host_id: int, until_ns: int) -> None:

@@ -1,0 +1,219 @@
+"""The one place where it is decided how long a host that is in trouble is left alone.  Pure.
+
+A host has *points* for what went wrong since it last answered well, and a *level* that doubles its
+delay: 429, 503 and failures to connect raise it at once, broken pages from the third in a row on.
+Each good answer takes one level back, so a host is not run into the wall again at full speed.  A
+host whose points reach ``DEAD_POINTS`` is given up for a time; then one request tries it again.
+
+Only hosts in trouble cost memory (some 250 bytes); the callers bring time and chance.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from enum import IntEnum
+from typing import TYPE_CHECKING, Final
+
+from larbinpy.records import Outcome
+
+if TYPE_CHECKING:
+    from random import Random
+
+    from larbinpy.records import FetchResult
+
+DEAD_POINTS: Final = 8
+MAX_POINTS: Final = 255
+MAX_LEVEL: Final = 20
+MIN_BASE_NS: Final = 100_000_000
+MAX_DELAY_NS: Final = 600 * 10**9
+WAITS: Final = 10
+"""The first delay, in waits between two requests of a good host."""
+JITTER: Final = 0.5
+"""Hosts that got into trouble together do not come back together."""
+BROKEN_IN_A_ROW: Final = 3
+SLOW_NS: Final = 2 * 10**9
+"""A response that takes longer is followed by as long a pause."""
+GROWTH: Final = 1.5
+MAX_SLOWNESS: Final = 4
+_PERMANENT: Final = frozenset({501, 505})
+_BUSY: Final = frozenset({429, 503})
+
+
+class Trouble(IntEnum):
+    """What a result says of its host."""
+
+    NONE = 0
+    BROKEN = 1
+    """This request failed, another one may do well: 5xx, a body cut short, no end in time."""
+    BUSY = 2
+    """429 or 503: we ask too much."""
+    RULES = 3
+    """Its robots.txt cannot be read, so nothing may be asked."""
+    UNREACHABLE = 4
+    """Nobody answers."""
+
+
+_POINTS: Final = {Trouble.BROKEN: 1, Trouble.BUSY: 1, Trouble.RULES: 3, Trouble.UNREACHABLE: 3}
+
+
+def trouble_of(result: FetchResult) -> Trouble:
+    """What a result means for its host; everything but ``NONE`` is worth another try."""
+    outcome, status = result.outcome, result.status
+    if outcome is Outcome.SUCCESS:
+        return Trouble.NONE
+    if outcome is Outcome.NO_CONNECTION:
+        return Trouble.UNREACHABLE
+    if outcome is Outcome.TIMEOUT:
+        return Trouble.BROKEN if result.bytes_read else Trouble.UNREACHABLE
+    if status in _BUSY:
+        return Trouble.BUSY
+    if status == 408 or (status >= 500 and status not in _PERMANENT):
+        return Trouble.BROKEN
+    is_cut = outcome is Outcome.TRUNCATED and status != 206
+    is_empty = outcome is Outcome.PROTOCOL_ERROR and not (status or result.bytes_read)
+    return Trouble.BROKEN if is_cut or is_empty else Trouble.NONE
+
+
+def retry_after_s(value: bytes, wall_us: int) -> float:
+    """Seconds that a Retry-After field asks for, from now; 0 = none, or nothing that can be read.
+
+    Args:
+        value: a number of seconds or an HTTP date.
+        wall_us: microseconds since 1970.
+    """
+    text = value.strip()
+    if text.isdigit():
+        return float(text[:12])
+    try:
+        moment = parsedate_to_datetime(text.decode("ascii"))
+        return max(0.0, moment.timestamp() - wall_us / 1e6)
+    except (ValueError, TypeError, OverflowError):
+        return 0.0
+
+
+@dataclass(slots=True)
+class HostTrouble:
+    """What is remembered of a host; kept in HOST records of the log."""
+
+    until_ns: int = 0
+    """Not to be asked before."""
+    level: int = 0
+    points: int = 0
+    slow_ns: int = 0
+    """How long its latest slow response took; not kept in the log."""
+
+    @property
+    def is_dead(self) -> bool:
+        """Whether it is given up until ``until_ns``."""
+        return self.points >= DEAD_POINTS
+
+
+class Backoff:
+    """The hosts in trouble, by name.
+
+    Args of ``__init__``:
+        random: for the jitter.
+        wait_ns: time between two requests of a good host.
+        dead_ns: after this time a host that was given up is tried again (``deadHostRetry``).
+    """
+
+    __slots__ = ("_base_ns", "_dead_ns", "_max_ns", "_random", "_troubles")
+
+    def __init__(self, random: Random, *, wait_ns: int, dead_ns: int) -> None:
+        self._random = random
+        self._base_ns = max(WAITS * wait_ns, MIN_BASE_NS)
+        self._max_ns = max(MAX_DELAY_NS, wait_ns)
+        self._base_ns = min(self._base_ns, self._max_ns)
+        self._dead_ns = dead_ns
+        self._troubles: dict[bytes, HostTrouble] = {}
+
+    def __len__(self) -> int:
+        return len(self._troubles)
+
+    def get(self, host: bytes) -> HostTrouble | None:
+        """What is wrong with a host; None = nothing."""
+        return self._troubles.get(host)
+
+    def restore(self, host: bytes, trouble: HostTrouble, now_ns: int) -> None:
+        """Take over what the log says; a wall clock that jumped cannot delay for ever."""
+        latest_ns = now_ns + max(self._dead_ns, self._max_ns) * 3 // 2
+        trouble.until_ns = min(trouble.until_ns, latest_ns)
+        if trouble.points or trouble.level or trouble.until_ns > now_ns:
+            self._troubles[host] = trouble
+
+    # --- what is heard of hosts ----------------------------------------------------------------
+
+    def failed(
+        self, host: bytes, trouble: Trouble, now_ns: int, *, asked_s: float = 0.0
+    ) -> HostTrouble:
+        """A request has failed.
+
+        Args:
+            trouble: not ``NONE``.
+            asked_s: what Retry-After said; longer than a dead host is left alone does not count.
+
+        Returns:
+            What now holds of the host: delay it until ``until_ns``, give it up if ``is_dead``.
+        """
+        known = self._troubles.setdefault(host, HostTrouble())
+        known.points = min(known.points + _POINTS[trouble], MAX_POINTS)
+        delay_ns = 0
+        if trouble is not Trouble.BROKEN or known.points >= BROKEN_IN_A_ROW:
+            known.level = min(known.level + 1, MAX_LEVEL)
+            delay_ns = self._delay_ns(known.level)
+        if known.is_dead:
+            delay_ns = self._jittered(self._dead_ns)
+        asked_ns = min(round(asked_s * 1e9), self._dead_ns)
+        known.until_ns = max(known.until_ns, now_ns + max(delay_ns, asked_ns))
+        return known
+
+    def answered(self, host: bytes, duration_ns: int, now_ns: int) -> HostTrouble | None:
+        """A host has answered well.
+
+        Returns:
+            What now holds of a host that was or is in trouble, level and points 0 when that is
+            over; None for all others.
+
+        Cost: a look into a dict for a host that is well.
+        """
+        known = self._troubles.get(host)
+        if known is None:
+            if duration_ns < SLOW_NS:
+                return None
+            known = self._troubles[host] = HostTrouble()
+        known.points = 0
+        known.level = max(known.level - 1, 0)
+        pause_ns = self._delay_ns(known.level) if known.level else 0
+        known.until_ns = now_ns + max(pause_ns, self._slowness_ns(known, duration_ns))
+        if known.until_ns == now_ns:
+            known.until_ns = 0
+            del self._troubles[host]
+        return known
+
+    def forgive(self, host: bytes) -> HostTrouble | None:
+        """Forget a host's troubles: they were our own."""
+        if self._troubles.pop(host, None) is None:
+            return None
+        return HostTrouble()
+
+    # --- how long -------------------------------------------------------------------------------
+
+    def _slowness_ns(self, known: HostTrouble, duration_ns: int) -> int:
+        """A slow host is asked for half of the time at most, for less while it gets slower."""
+        before_ns, known.slow_ns = known.slow_ns, 0
+        if duration_ns < SLOW_NS:
+            return 0
+        known.slow_ns = duration_ns
+        factor = MAX_SLOWNESS if before_ns and duration_ns > GROWTH * before_ns else 1
+        return min(duration_ns * factor, self._max_ns)
+
+    def base_ns(self) -> int:
+        """The first delay, also of a URL that failed alone; with jitter."""
+        return self._jittered(self._base_ns)
+
+    def _delay_ns(self, level: int) -> int:
+        return self._jittered(min(self._base_ns << (level - 1), self._max_ns))
+
+    def _jittered(self, span_ns: int) -> int:
+        return round(span_ns * (1 + JITTER * self._random.random()))

@@ -1,0 +1,103 @@
+"""``larbinpy audit`` against crawls of the synthetic web, and against logs with a breach."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import pytest
+
+from larbinpy.cli import main
+from larbinpy.testing.web import WebProcess, WebSpec
+from tests.politeness.hosts import Crawl
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from larbinpy.testing.web.process import Request
+
+WAIT_S = 0.1
+LINE = {"ts": "2026-01-01T00:00:00.000000Z", "url": "http://a.org/", "outcome": "success",
+        "status": 200, "ip": "192.0.2.1", "duration_ms": 7}  # fmt: skip
+
+
+def nearest_s(requests: Iterable[Request]) -> float:
+    """The shortest time between two requests to one address, as the server saw them."""
+    starts: dict[bytes, list[int]] = {}
+    for request in requests:
+        starts.setdefault(request.address, []).append(request.start_ns)
+    return min(b - a for at in starts.values() for a, b in pairwise(sorted(at))) / 1e9
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shards", ["1", "2", "4"])
+def test_the_log_tells_what_the_server_saw(
+    tmp_path: Path, shards: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every request is in both; with many hosts on few addresses nobody was asked too soon."""
+    spec = WebSpec(
+        hosts=24, pages=6, chain=0, notes=0, named=1.0, names_per_address=6, layered=False,
+        off_scope=0.0, roots=24, page_bytes=2000, page_spread=500, links=8,
+    )  # fmt: skip
+    with WebProcess(spec, tmp_path / "web") as web:
+        crawl = Crawl(
+            tmp_path, [url.decode() for url in web.seeds], hostsFile=str(web.hosts_file),
+            waitDuration=f"{WAIT_S}", fetchProcesses=shards, limitPage="100",
+        )  # fmt: skip
+        assert crawl.run() == 3
+        seen = web.requests()
+    assert main(["audit", "-c", str(tmp_path / "conf")]) == 0
+    assert "24 hosts and 4 addresses: none too soon" in capsys.readouterr().out
+    logged = Counter(line["url"] for line in crawl.log() if line["ip"] and line["status"])
+    asked = Counter(web.web.host(one.host).name + b":%d" % web.port + one.path for one in seen)
+    assert {url.removeprefix("http://").encode(): n for url, n in logged.items()} == asked
+    assert nearest_s(seen) > WAIT_S / 2
+
+
+def log(tmp_path: Path, *changes: dict[str, str]) -> str:
+    """A state with such a log."""
+    lines = "".join(json.dumps({**LINE, **change}) + "\n" for change in changes)
+    (tmp_path / "crawl.log").write_text(lines)
+    return str(tmp_path)
+
+
+def test_a_breach_is_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With who, when and by how much; exit code 1."""
+    state = log(tmp_path, {}, {"ts": "2026-01-01T00:00:00.950000Z"})
+    assert main(["audit", state]) == 1
+    assert capsys.readouterr().out.splitlines() == [
+        f"{who}: 2026-01-01T00:00:00.950000Z 50.0 ms too soon"
+        " (the one before: 2026-01-01T00:00:00.000000Z)"
+        for who in ("a.org", "192.0.2.1")
+    ] + ["2 requests to 1 hosts and 1 addresses: 2 too soon"]
+    assert main(["audit", state, "--set", "waitDuration=900ms"]) == 0
+
+
+def test_many_breaches_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The first ones are listed."""
+    state = log(tmp_path, *({"ts": f"2026-01-01T00:00:00.{n:06}Z"} for n in range(0, 90000, 1000)))
+    assert main(["audit", state]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert (len(lines), lines[-1]) == (21, "90 requests to 1 hosts and 1 addresses: 178 too soon")
+
+
+def test_a_torn_last_line_is_passed_over(tmp_path: Path) -> None:
+    """The next writer cuts it."""
+    state = log(tmp_path, {})
+    with (tmp_path / "crawl.log").open("ab") as file:
+        file.write(b'{"ts":"2026')
+    assert main(["audit", state]) == 0
+
+
+def test_a_log_that_cannot_be_read_proves_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Missing, or with a line that is none."""
+    assert main(["audit", str(tmp_path)]) == 1
+    assert capsys.readouterr().err == f"larbinpy: {tmp_path}/crawl.log: No such file or directory\n"
+    log(tmp_path, {}, {"ts": "gestern"})
+    assert main(["audit", str(tmp_path)]) == 1
+    assert capsys.readouterr().err.startswith(f"larbinpy: {tmp_path}/crawl.log:2: ")

@@ -1,0 +1,171 @@
+"""How much is fetched of hosts, domains and directories, and which URLs are traps."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from larbinpy.frontier.budgets import (
+    SEGMENT_REPEATS,
+    Answer,
+    Budgets,
+    Limits,
+    directory_of,
+    is_repetitive,
+)
+
+HOST = b"www.a.org"
+URL = b"http://www.a.org/x/1"
+SAME = bytes(16)
+
+
+def budgets(**limits: int) -> Budgets:
+    """With domains of two labels."""
+    return Budgets(Limits(**limits), lambda host: b".".join(host.split(b".")[-2:]))
+
+
+def fetch(budget: Budgets, url: bytes, *, digest: bytes = b"", is_good: bool = True) -> str:
+    """Fetch a URL if it may be; returns the name of what forbids it."""
+    host = url.split(b"/")[2]
+    answer, name = budget.ask(host, url)
+    if answer is Answer.YES:
+        budget.take(1, host, url)
+        budget.settle(1, host, digest or url, is_good=is_good)
+    return name
+
+
+def refused(budget: Budgets, url: bytes, count: int) -> list[str]:
+    """What forbids the URLs with numbers for ``%d``."""
+    return [fetch(budget, url % n) for n in range(count)]
+
+
+def test_without_limits_all_is_allowed() -> None:
+    """And nothing is remembered."""
+    budget = budgets()
+    assert set(refused(budget, b"http://www.a.org/%d", 1000)) == {""}
+
+
+def test_pages_per_host() -> None:
+    """Exactly so many good ones; other hosts have their own."""
+    budget = budgets(per_host=3)
+    assert refused(budget, b"http://www.a.org/%d", 5) == ["", "", "", "pagesPerHost",
+                                                          "pagesPerHost"]  # fmt: skip
+    assert refused(budget, b"http://b.org/%d", 3) == ["", "", ""]
+
+
+def test_pages_per_domain() -> None:
+    """Over its hosts."""
+    budget = budgets(per_domain=3)
+    assert refused(budget, b"http://h%d.a.org/", 4)[2:] == ["", "pagesPerDomain"]
+    assert fetch(budget, b"http://b.org/") == ""
+
+
+def test_pages_per_path() -> None:
+    """Of a directory; a program's answers are all in one."""
+    budget = budgets(per_path=2)
+    assert refused(budget, b"http://a.org/x/%d", 3)[1:] == ["", "pagesPerPath"]
+    assert refused(budget, b"http://a.org/y/%d", 3)[1:] == ["", "pagesPerPath"]
+    assert refused(budget, b"http://a.org/cal?day=%d", 3)[1:] == ["", "pagesPerPath"]
+    assert refused(budget, b"http://a.org/x/%d/", 3) == ["", "", ""]
+
+
+def test_what_failed_uses_nothing_up() -> None:
+    """Only good pages count."""
+    budget = budgets(per_host=1)
+    for _ in range(10):
+        fetch(budget, URL, is_good=False)
+    assert fetch(budget, URL) == ""
+    assert fetch(budget, URL) == "pagesPerHost"
+
+
+def test_a_budget_that_others_may_use_up_is_waited_for() -> None:
+    """Nothing is refused for a page that then fails."""
+    budget = budgets(per_host=1)
+    budget.take(1, HOST, URL)
+    assert budget.ask(HOST, URL) == (Answer.WAIT, "")
+    budget.settle(1, HOST, SAME, is_good=False)
+    assert budget.ask(HOST, URL) == (Answer.YES, "")
+    budget.settle(99, HOST, SAME, is_good=True)
+    assert budget.ask(HOST, URL) == (Answer.YES, "")
+
+
+def test_new_hosts_of_a_domain() -> None:
+    """Endless subdomains; those that were let in stay in."""
+    budget = budgets(hosts_per_domain=2)
+    assert refused(budget, b"http://h%d.a.org/", 4) == ["", "", "hostsPerDomain", "hostsPerDomain"]
+    assert fetch(budget, b"http://h1.a.org/x") == ""
+    assert fetch(budget, b"http://h1.b.org/x") == ""
+
+
+def test_a_host_that_says_the_same_again_and_again_is_left() -> None:
+    """Soft 404, session ids; also when it has a few contents in turn."""
+    budget = budgets(same=10)
+    names = [fetch(budget, b"http://a.org/%d" % n, digest=b"%d" % (n % 3)) for n in range(15)]
+    assert names == [""] * 13 + ["sameContent"] * 2
+    assert fetch(budget, b"http://b.org/") == ""
+
+
+def test_a_host_with_something_new_now_and_then_is_not_left() -> None:
+    """A page of its own begins the count anew."""
+    budget = budgets(same=10)
+    for n in range(200):
+        digest = b"%d" % n if n % 9 == 0 else SAME
+        assert fetch(budget, b"http://a.org/%d" % n, digest=digest) == ""
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        (b"/", False),
+        (b"/a/b" * (SEGMENT_REPEATS - 1), False),
+        (b"/a/b" * SEGMENT_REPEATS, True),
+        (b"/a" * SEGMENT_REPEATS + b"/", True),
+        (b"/" * 50, False),
+        (b"/x?q=" + b"/a" * 50, False),
+        (b"/2024/01/02/a/b/c/d/e/f/g/h/i", False),
+    ],
+)
+def test_a_path_that_repeats_itself_is_a_trap(path: bytes, expected: bool) -> None:
+    """Growing relative links."""
+    assert is_repetitive(b"http://a.org" + path) == expected
+    name = "the path repeats itself" if expected else ""
+    assert fetch(budgets(), b"http://a.org" + path) == name
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        (b"http://h/", b"h/"),
+        (b"http://h/a", b"h/"),
+        (b"http://h/a/b/c.html", b"h/a/b/"),
+        (b"http://h/a/b?c/d", b"h/a/b"),
+        (b"http://h/?c", b"h/"),
+    ],
+)
+def test_directories(url: bytes, expected: bytes) -> None:
+    """The path up to its last slash, or the program."""
+    assert directory_of(b"h", url) == expected
+
+
+def line(url: str, *, kind: str = "page", shard: int = 0, outcome: str = "success") -> bytes:
+    """A line of crawl.log."""
+    fields = {"kind": kind, "id": shard << 56 | 7, "url": url, "outcome": outcome,
+              "digest": "xxh3-128:" + SAME.hex()}  # fmt: skip
+    return json.dumps(fields, separators=(",", ":")).encode() + b"\n"
+
+
+def test_a_restart_counts_what_the_log_tells() -> None:
+    """Good pages of our own shard."""
+    budget = budgets(per_host=2, hosts_per_domain=1, same=2)
+    url = URL.decode()
+    lines = [
+        line(url),
+        line(url, kind="robots"),
+        line(url, shard=1),
+        line(url, outcome="err40X"),
+        line(url)[:-1],
+    ]
+    budget.restore(lines, 0)
+    assert fetch(budget, b"http://h2.a.org/") == "hostsPerDomain"
+    assert refused(budget, b"http://www.a.org/%d", 2) == ["", "pagesPerHost"]

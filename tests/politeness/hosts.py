@@ -1,0 +1,173 @@
+"""Many hosts on loopback behind one scripted server, and the ordinary command that crawls them."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import larbinpy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+CHECKOUT = Path(larbinpy.__file__).parents[1]
+
+
+@dataclass
+class Asked:
+    """One request as the server saw it."""
+
+    time: float
+    """``time.monotonic`` when its head had come."""
+    host: str
+    """Without the port."""
+    path: str
+
+
+Answer = bytes | None
+"""What is sent; None = the connection is closed without a word."""
+
+
+def page(body: str = "", *, status: str = "200 OK", fields: str = "", kind: str = "html") -> bytes:
+    """A response."""
+    head = f"HTTP/1.1 {status}\r\nContent-Type: text/{kind}\r\n{fields}"
+    return f"{head}Content-Length: {len(body)}\r\n\r\n{body}".encode()
+
+
+def no_robots() -> bytes:
+    """The answer for a robots.txt that is not there."""
+    return page(status="404 Not Found")
+
+
+class Hosts:
+    """Every address of 127.0.0.0/8 on one port; ``answer`` decides what each request gets."""
+
+    def __init__(self, answer: Callable[[Asked], Answer]) -> None:
+        self._answer = answer
+        self.asked: list[Asked] = []
+        self._peers: list[socket.socket] = []
+        self._listener = self._listen(0)
+        self.port: int = self._listener.getsockname()[1]
+
+    def _listen(self, port: int) -> socket.socket:
+        listener = socket.socket()
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(("", port))
+        listener.listen(128)
+        threading.Thread(target=self._accept, args=(listener,), daemon=True).start()
+        return listener
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.go_away()
+
+    def go_away(self) -> None:
+        """Close everything: nobody answers any more."""
+        with contextlib.suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        for peer in self._peers:
+            with contextlib.suppress(OSError):
+                peer.shutdown(socket.SHUT_RDWR)
+
+    def come_back(self) -> None:
+        """Answer again, on the same port."""
+        self._listener = self._listen(self.port)
+
+    def url(self, host: str, path: str = "/") -> str:
+        """A URL of this web."""
+        return f"http://{host}:{self.port}{path}"
+
+    def of(self, host: str, *, robots: bool = False) -> list[Asked]:
+        """The requests to a host, with or without those for robots.txt."""
+        return [
+            asked
+            for asked in list(self.asked)
+            if asked.host == host and (robots or asked.path != "/robots.txt")
+        ]
+
+    def _accept(self, listener: socket.socket) -> None:
+        while True:
+            try:
+                peer, _ = listener.accept()
+            except OSError:
+                return
+            self._peers.append(peer)
+            threading.Thread(target=self._serve, args=(peer,), daemon=True).start()
+
+    def _serve(self, peer: socket.socket) -> None:
+        with contextlib.suppress(OSError), peer, peer.makefile("rb") as lines:
+            while line := lines.readline():
+                path = line.split()[1].decode()
+                host = ""
+                while (field := lines.readline()) not in (b"\r\n", b""):
+                    if field.lower().startswith(b"host:"):
+                        host = field[5:].strip().decode().partition(":")[0]
+                asked = Asked(time.monotonic(), host, path)
+                self.asked.append(asked)
+                answer = self._answer(asked)
+                if answer is None:
+                    return
+                peer.sendall(answer)
+
+
+class Crawl:
+    """The command, run on a configuration of its own."""
+
+    def __init__(self, directory: Path, urls: Iterable[str], **keys: str) -> None:
+        self.directory = directory
+        self.state = directory / "crawl"
+        given = {
+            "From": "operator@web.test", "stateDir": str(self.state), "allowPrivateAddresses": "",
+            "waitDuration": "0", "seedFile": str(directory / "seeds"), "depthInSite": "9",
+            "getCGI": "", **keys,
+        }  # fmt: skip
+        (directory / "seeds").write_text("".join(f"{url}\n" for url in urls))
+        (directory / "conf").write_text("".join(f"{k} {v}\n" for k, v in given.items()))
+        self.errors = ""
+
+    def start(self) -> subprocess.Popen[str]:
+        """Start the command; it is the caller's to end."""
+        return subprocess.Popen(
+            [sys.executable, "-m", "larbinpy", "-c", str(self.directory / "conf")],
+            env={**os.environ, "PYTHONPATH": str(CHECKOUT)},
+            stdin=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(self, timeout_s: float = 60) -> int:
+        """Run it to its end; returns the exit code."""
+        child = self.start()
+        try:
+            _, self.errors = child.communicate(timeout=timeout_s)
+        finally:
+            child.kill()
+        return child.returncode
+
+    def log(self) -> list[dict[str, Any]]:
+        """The lines of ``crawl.log``."""
+        path = self.state / "crawl.log"
+        return [json.loads(line) for line in path.read_bytes().splitlines()]
+
+    def outcomes(self, path: str) -> list[str]:
+        """``kind outcome`` of each line whose URL ends so, in order."""
+        return [
+            f"{line['kind']} {line['outcome']}" for line in self.log() if line["url"].endswith(path)
+        ]
+
+    def report(self) -> dict[str, Any]:
+        """The report."""
+        report: dict[str, Any] = json.loads((self.state / "report.json").read_bytes())
+        return report

@@ -1,0 +1,284 @@
+"""How long a host in trouble is left alone, when it is given up, and how it comes back."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from larbinpy.politeness.backoff import (
+    DEAD_POINTS,
+    JITTER,
+    MAX_DELAY_NS,
+    MIN_BASE_NS,
+    SLOW_NS,
+    Backoff,
+    HostTrouble,
+    Trouble,
+    retry_after_s,
+    trouble_of,
+)
+from larbinpy.records import FetchJob, FetchResult, Outcome
+
+SECOND = 10**9
+DAY = 86_400 * SECOND
+NOW = 10**12
+HOST = b"a.org"
+BASE = 10 * SECOND
+
+
+@pytest.fixture
+def backoff() -> Backoff:
+    """With a wait of a second."""
+    return Backoff(Random(1), wait_ns=SECOND, dead_ns=DAY)
+
+
+def result(outcome: Outcome, status: int = 0, read: int = 0) -> FetchResult:
+    """What came of some request."""
+    job = FetchJob(1, b"http://a.org/", HOST, 80, https=False)
+    return FetchResult(job, outcome, status, bytes_read=read)
+
+
+def is_about(span_ns: int, expected_ns: int) -> bool:
+    """Whether a span is the expected one with jitter."""
+    return expected_ns <= span_ns <= expected_ns * (1 + JITTER)
+
+
+# --- what results mean -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("outcome", "status", "read", "expected"),
+    [
+        (Outcome.SUCCESS, 200, 9, Trouble.NONE),
+        (Outcome.ERR_30X, 301, 9, Trouble.NONE),
+        (Outcome.ERR_40X, 404, 9, Trouble.NONE),
+        (Outcome.ERR_40X, 408, 9, Trouble.BROKEN),
+        (Outcome.ERR_40X, 429, 9, Trouble.BUSY),
+        (Outcome.ERR_40X, 500, 9, Trouble.BROKEN),
+        (Outcome.ERR_40X, 501, 9, Trouble.NONE),
+        (Outcome.ERR_40X, 502, 9, Trouble.BROKEN),
+        (Outcome.ERR_40X, 503, 9, Trouble.BUSY),
+        (Outcome.ERR_40X, 505, 9, Trouble.NONE),
+        (Outcome.ERR_40X, 599, 9, Trouble.BROKEN),
+        (Outcome.NO_CONNECTION, 0, 0, Trouble.UNREACHABLE),
+        (Outcome.TIMEOUT, 0, 0, Trouble.UNREACHABLE),
+        (Outcome.TIMEOUT, 200, 9, Trouble.BROKEN),
+        (Outcome.TRUNCATED, 200, 9, Trouble.BROKEN),
+        (Outcome.TRUNCATED, 206, 9, Trouble.NONE),
+        (Outcome.PROTOCOL_ERROR, 0, 0, Trouble.BROKEN),
+        (Outcome.PROTOCOL_ERROR, 0, 9, Trouble.NONE),
+        (Outcome.TLS_ERROR, 0, 0, Trouble.NONE),
+        (Outcome.TOO_BIG, 200, 9, Trouble.NONE),
+        (Outcome.BAD_TYPE, 200, 9, Trouble.NONE),
+        (Outcome.FORBIDDEN_ADDRESS, 0, 0, Trouble.NONE),
+        (Outcome.NO_DNS, 0, 0, Trouble.NONE),
+    ],
+)
+def test_what_a_result_says_of_its_host(
+    outcome: Outcome, status: int, read: int, expected: Trouble
+) -> None:
+    """What may be gone at the next try is trouble, what stays is not."""
+    assert trouble_of(result(outcome, status, read)) is expected
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (b"5", 5.0),
+        (b" 120 ", 120.0),
+        (b"0", 0.0),
+        (b"9" * 100, 999_999_999_999.0),
+        (b"Thu, 01 Jan 1970 00:01:00 GMT", 30.0),
+        (b"Thursday, 01-Jan-70 00:01:00 GMT", 30.0),
+        (b"Thu, 01 Jan 1970 00:00:10 GMT", 0.0),
+        (b"", 0.0),
+        (b"-5", 0.0),
+        (b"1.5", 0.0),
+        (b"soon", 0.0),
+        (b"\xff\xfe", 0.0),
+        (b"Thu, 99 Jan 1970 00:01:00 GMT", 0.0),
+        (b"Thu, 01 Jan 99999 00:01:00 GMT", 0.0),
+    ],
+)
+def test_retry_after_is_seconds_or_a_date(value: bytes, expected: float) -> None:
+    """Anything else, and the past, is no delay."""
+    assert retry_after_s(value, 30_000_000) == expected
+
+
+# --- delays ----------------------------------------------------------------------------------
+
+
+def test_a_healthy_host_is_not_remembered(backoff: Backoff) -> None:
+    """It costs nothing."""
+    assert backoff.answered(HOST, SLOW_NS - 1, NOW) is None
+    assert (len(backoff), backoff.get(HOST)) == (0, None)
+
+
+def test_each_429_doubles_the_delay(backoff: Backoff) -> None:
+    """From ten waits on, with jitter, up to a limit, and until the host is given up."""
+    delays = []
+    for _ in range(DEAD_POINTS - 1):
+        known = backoff.failed(HOST, Trouble.BUSY, NOW)
+        delays.append(known.until_ns - NOW)
+        assert not known.is_dead
+        known.until_ns = 0
+    expected = [min(BASE << n, MAX_DELAY_NS) for n in range(7)]
+    assert [is_about(delay, wanted) for delay, wanted in zip(delays, expected, strict=True)] == [
+        True
+    ] * 7
+
+
+def test_retry_after_is_the_least_delay(backoff: Backoff) -> None:
+    """gocolly and others ignore it; it counts also where our own delay is shorter."""
+    known = backoff.failed(HOST, Trouble.BUSY, NOW, asked_s=3600.0)
+    assert known.until_ns == NOW + 3600 * SECOND
+    known = backoff.failed(b"b.org", Trouble.BUSY, NOW, asked_s=1.0)
+    assert is_about(known.until_ns - NOW, BASE)
+
+
+def test_retry_after_has_a_limit(backoff: Backoff) -> None:
+    """A host that wants to be left alone for a year is as good as dead."""
+    known = backoff.failed(HOST, Trouble.BUSY, NOW, asked_s=1e9)
+    assert known.until_ns == NOW + DAY
+
+
+def test_a_delay_never_gets_shorter(backoff: Backoff) -> None:
+    """The answer to a request of before says nothing against a Retry-After."""
+    backoff.failed(HOST, Trouble.BUSY, NOW, asked_s=3600.0)
+    known = backoff.failed(HOST, Trouble.BROKEN, NOW + SECOND)
+    assert known.until_ns == NOW + 3600 * SECOND
+
+
+def test_a_broken_page_is_not_the_hosts_fault(backoff: Backoff) -> None:
+    """From the third in a row on it is."""
+    untils = [backoff.failed(HOST, Trouble.BROKEN, NOW).until_ns for _ in range(3)]
+    assert untils[:2] == [NOW, NOW]
+    assert is_about(untils[2] - NOW, BASE)
+
+
+def test_hosts_blocked_together_do_not_return_together(backoff: Backoff) -> None:
+    """apache/stormcrawler#1984."""
+    untils = {backoff.failed(b"h%d" % n, Trouble.BUSY, NOW).until_ns for n in range(100)}
+    assert len(untils) == 100
+
+
+def test_the_same_seed_gives_the_same_delays() -> None:
+    """Chance comes from outside."""
+    first, second = (Backoff(Random(7), wait_ns=0, dead_ns=DAY) for _ in range(2))
+    for _ in range(5):
+        ours = first.failed(HOST, Trouble.BUSY, NOW)
+        assert ours == second.failed(HOST, Trouble.BUSY, NOW)
+
+
+def test_without_a_wait_the_delay_is_short() -> None:
+    """Tests and crawls of one's own servers."""
+    known = Backoff(Random(1), wait_ns=0, dead_ns=DAY).failed(HOST, Trouble.BUSY, NOW)
+    assert is_about(known.until_ns - NOW, MIN_BASE_NS)
+
+
+def test_a_long_wait_is_not_multiplied_beyond_the_limit() -> None:
+    """Nor shortened."""
+    known = Backoff(Random(1), wait_ns=3600 * SECOND, dead_ns=DAY).failed(HOST, Trouble.BUSY, NOW)
+    assert is_about(known.until_ns - NOW, 3600 * SECOND)
+
+
+# --- slow hosts ------------------------------------------------------------------------------
+
+
+def test_a_slow_host_is_asked_half_of_the_time(backoff: Backoff) -> None:
+    """apify/crawlee-python#1437: slower answers never make us faster."""
+    known = backoff.answered(HOST, 3 * SECOND, NOW)
+    assert known is not None
+    assert known.until_ns == NOW + 3 * SECOND
+    assert (known.level, known.points) == (0, 0)
+
+
+def test_a_host_that_gets_slower_is_asked_less(backoff: Backoff) -> None:
+    """Four times its latest response; one that stays slow gets the plain pause again."""
+    backoff.answered(HOST, 3 * SECOND, NOW)
+    growing = backoff.answered(HOST, 6 * SECOND, NOW)
+    assert growing is not None
+    assert growing.until_ns == NOW + 24 * SECOND
+    steady = backoff.answered(HOST, 6 * SECOND, NOW)
+    assert steady is not None
+    assert steady.until_ns == NOW + 6 * SECOND
+    fast = backoff.answered(HOST, SECOND, NOW)
+    assert fast is not None
+    assert (fast.until_ns, len(backoff)) == (0, 0)
+
+
+# --- death and return ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("trouble", "expected"),
+    [(Trouble.UNREACHABLE, 3), (Trouble.RULES, 3), (Trouble.BUSY, 8), (Trouble.BROKEN, 8)],
+)
+def test_a_host_is_given_up_after_so_many_failures(
+    backoff: Backoff, trouble: Trouble, expected: int
+) -> None:
+    """In a row, and then for a day with jitter."""
+    failures = 1
+    while not (known := backoff.failed(HOST, trouble, NOW)).is_dead:
+        failures += 1
+    assert failures == expected
+    assert is_about(known.until_ns - NOW, DAY)
+
+
+def test_a_dead_host_has_one_try(backoff: Backoff) -> None:
+    """A single failure gives it up again, whatever it is."""
+    while not backoff.failed(HOST, Trouble.UNREACHABLE, NOW).is_dead:
+        pass
+    later = NOW + 2 * DAY
+    known = backoff.failed(HOST, Trouble.BROKEN, later)
+    assert known.is_dead
+    assert is_about(known.until_ns - later, DAY)
+
+
+def test_an_answer_takes_one_level_back(backoff: Backoff) -> None:
+    """And all points: the host returns step by step, and is forgotten at the end."""
+    for _ in range(3):
+        backoff.failed(HOST, Trouble.BUSY, NOW)
+    steps = []
+    while backoff.get(HOST):
+        known = backoff.answered(HOST, 0, NOW)
+        assert known is not None
+        assert known.points == 0
+        steps.append((known.level, known.until_ns and is_about(known.until_ns - NOW, BASE << (
+            known.level - 1))))  # fmt: skip
+    assert steps == [(2, True), (1, True), (0, 0)]
+    assert len(backoff) == 0
+
+
+def test_what_was_our_own_fault_is_forgiven(backoff: Backoff) -> None:
+    """Without a trace."""
+    backoff.failed(HOST, Trouble.UNREACHABLE, NOW)
+    assert backoff.forgive(HOST) == HostTrouble()
+    assert backoff.forgive(HOST) is None
+    assert len(backoff) == 0
+
+
+# --- restarts --------------------------------------------------------------------------------
+
+
+def test_troubles_survive_a_restart(backoff: Backoff) -> None:
+    """As they were."""
+    known = backoff.failed(HOST, Trouble.BUSY, NOW, asked_s=5.0)
+    successor = Backoff(Random(2), wait_ns=SECOND, dead_ns=DAY)
+    successor.restore(HOST, HostTrouble(known.until_ns, known.level, known.points), NOW)
+    assert successor.get(HOST) == known
+
+
+def test_what_is_over_is_not_restored(backoff: Backoff) -> None:
+    """A HOST record of zeros says that all is well."""
+    backoff.restore(HOST, HostTrouble(NOW - 1), NOW)
+    assert len(backoff) == 0
+
+
+def test_a_clock_that_jumped_delays_for_no_more_than_a_dead_host(backoff: Backoff) -> None:
+    """Records have wall clock time."""
+    backoff.restore(HOST, HostTrouble(NOW + 1000 * DAY, 1, 1), NOW)
+    known = backoff.get(HOST)
+    assert known is not None
+    assert known.until_ns == NOW + DAY * 3 // 2

@@ -1,0 +1,116 @@
+"""When silence is taken for our own, and when it is believed to be theirs."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from larbinpy.politeness.outage import (
+    FIRST_PROBE_NS,
+    LAST_PROBE_NS,
+    SILENT,
+    SILENT_ALONE,
+    STRANGERS,
+    TRUST_NS,
+    WINDOW_NS,
+    Line,
+    State,
+)
+
+NOW = 10**12
+
+
+@pytest.fixture
+def line() -> Line:
+    """A line on which somebody was heard."""
+    made = Line(Random(1))
+    made.heard(NOW)
+    return made
+
+
+def be_silent(line: Line, count: int, now_ns: int = NOW, *, first: int = 0) -> list[bool]:
+    """So many addresses do not answer."""
+    return [line.silent(b"%d" % n, now_ns) for n in range(first, first + count)]
+
+
+def test_many_silent_addresses_make_the_line_suspect(line: Line) -> None:
+    """The last one of them, once; a probe is due at once."""
+    assert be_silent(line, SILENT + 1) == [False] * (SILENT - 1) + [True, False]
+    assert (line.state, line.probe_ns, line.since_ns) == (State.SUSPECT, NOW, NOW)
+
+
+def test_one_address_counts_once(line: Line) -> None:
+    """Hosts of one server that go down together are not the line."""
+    assert not any(line.silent(b"1", NOW) for _ in range(1000))
+
+
+def test_an_answer_between_clears_all(line: Line) -> None:
+    """Whoever it is from."""
+    be_silent(line, SILENT - 1)
+    assert not line.heard(NOW)
+    assert not any(be_silent(line, SILENT - 1, first=100))
+
+
+def test_silence_of_long_ago_does_not_count(line: Line) -> None:
+    """Dead hosts that come up now and then in a slow crawl."""
+    assert not any(
+        line.silent(b"%d" % n, NOW + n * (WINDOW_NS // SILENT + WINDOW_NS // 50))
+        for n in range(100)
+    )
+
+
+def test_a_friend_that_answers_clears_the_line(line: Line) -> None:
+    """The tail of a crawl may be nothing but dead hosts: they are suspected once a while only."""
+    be_silent(line, SILENT)
+    assert line.heard(NOW)
+    assert (line.state, line.was_down) == (State.FINE, False)
+    assert not any(be_silent(line, 1000, NOW + TRUST_NS - 1))
+    be_silent(line, SILENT, NOW + TRUST_NS)
+    assert line.probed(NOW, is_friend=True)
+
+
+def test_a_friend_that_is_silent_too_means_that_the_line_is_down(line: Line) -> None:
+    """Said once."""
+    be_silent(line, SILENT)
+    assert [line.probed(NOW, is_friend=True) for _ in range(3)] == [True, False, False]
+    assert line.state is State.DOWN
+
+
+def test_probes_are_sent_at_growing_intervals(line: Line) -> None:
+    """With jitter."""
+    be_silent(line, SILENT)
+    spans = []
+    for _ in range(10):
+        line.probed(NOW, is_friend=True)
+        spans.append(line.probe_ns - NOW)
+    expected = [min(FIRST_PROBE_NS << n, LAST_PROBE_NS) for n in range(10)]
+    assert all(e <= s <= e * 1.5 for s, e in zip(spans, expected, strict=True))
+    assert len(set(spans)) == 10
+
+
+def test_an_outage_ends_with_the_first_answer(line: Line) -> None:
+    """And the next one is noticed at once."""
+    be_silent(line, SILENT)
+    line.probed(NOW, is_friend=True)
+    assert line.heard(NOW)
+    assert (line.state, line.was_down) == (State.FINE, True)
+    be_silent(line, SILENT)
+    assert line.probed(NOW, is_friend=True)
+
+
+def test_a_crawl_that_was_never_answered_needs_more_silence() -> None:
+    """A few dead start URLs are no outage."""
+    line = Line(Random(1))
+    assert be_silent(line, SILENT_ALONE) == [False] * (SILENT_ALONE - 1) + [True]
+
+
+def test_without_friends_the_silence_is_theirs_in_the_end() -> None:
+    """A crawl of dead hosts alone ends."""
+    line = Line(Random(1))
+    be_silent(line, SILENT_ALONE)
+    assert [line.probed(NOW, is_friend=False) for _ in range(STRANGERS)] == [False] * (
+        STRANGERS - 1
+    ) + [True]
+    assert line.state is State.FINE
+    assert not any(be_silent(line, 1000))
