@@ -77,7 +77,7 @@ class LogView:
         self._doubts = quarantine.load(directory)
         self._paths: dict[int, Path] = {}
         self._prints: dict[int, bytes] = {}
-        self._next_lsn = self._mark = 0
+        self._next_lsn = self._mark = self._mark_lsn = 0
         self._base: Counters | None = None
         self._visible = Counters()
         self._retries: set[int] = set()
@@ -160,9 +160,10 @@ class LogView:
             before[index] = max(totals[index] - self._visible[index], 0)
         return before
 
-    def _other(self, kind: int, _lsn: int, payload: bytes) -> None:
+    def _other(self, kind: int, lsn: int, payload: bytes) -> None:
         if kind == RecordType.SYNCMARK:
             self._mark, self.state.synced_us = unpack_mark(payload)
+            self._mark_lsn = lsn
         elif kind == RecordType.RETRY:
             self._retries.add(unpack_retry(payload).id_lsn)
 
@@ -189,7 +190,9 @@ class LogView:
         state.accepted = base[ACCEPTED] + self._visible[ACCEPTED]
         state.done = base[DONE] + self._visible[DONE]
         state.retries = sum(map(self._table.is_waiting, self._retries))
-        state.unsynced = max(self._next_lsn - 1 - self._mark, 0)
+        last = self._next_lsn - 1
+        is_marked = (self._mark + 1, self._mark_lsn) == (last, last)  # nothing but the mark itself
+        state.unsynced = 0 if is_marked else max(last - self._mark, 0)
         aside = self._directory / quarantine.NAME
         state.quarantined = sum(1 for _ in aside.iterdir()) if aside.exists() else 0
 

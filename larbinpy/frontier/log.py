@@ -338,23 +338,28 @@ class PersistentFifo:
             StorageError: a seen file or the log could not be written; call again later.
         """
         self._shelf.settle(wait=wait)
+        dead = [state for state in self._shelf.dead() if state.number < below]
+        self._clear([state for state in dead if not state.cleared_lsn])
         deleted = 0
-        while (state := self._shelf.oldest) is not None and state.number < below:
-            if self._shelf.places.live(state.number) or not self._clear(state, wait=wait):
+        for state in dead:
+            if not self._is_safe(state.cleared_lsn, wait=wait):
                 break
             self._shelf.delete(state)
             deleted += 1
         return deleted
 
-    def _clear(self, state: SegmentState, *, wait: bool) -> bool:
-        """Whether everything that replaces a segment survives what the log has to survive."""
-        if not state.cleared_lsn:
+    def _clear(self, states: list[SegmentState]) -> None:
+        """Write again what is still needed of segments, and the DONEs that make them dead."""
+        for state in states:
             self._notes.keep(state)
-            self.flush()  # also the DONEs that allow it are written before the segment goes
+        if states:
+            self.flush()
+        for state in states:
             state.cleared_lsn = self.written_lsn
-        if self._durability is None:
-            return True
-        return self._durability.is_safe(state.cleared_lsn, wait=wait)
+
+    def _is_safe(self, lsn: int, *, wait: bool) -> bool:
+        """Whether everything up to ``lsn`` survives what the log has to survive."""
+        return self._durability is None or self._durability.is_safe(lsn, wait=wait)
 
     @property
     def segments(self) -> list[SegmentState]:

@@ -132,6 +132,16 @@ class Shelf:
         oldest = self.segments[min(self.segments)]
         return oldest if oldest.is_sealed and oldest.has_seen else None
 
+    def dead(self) -> list[SegmentState]:
+        """The oldest segments, as far as they are complete and none of their URLs is live."""
+        dead = []
+        for number in sorted(self.segments):
+            state = self.segments[number]
+            if not (state.is_sealed and state.has_seen) or self.places.live(number):
+                break
+            dead.append(state)
+        return dead
+
     @property
     def size(self) -> int:
         """Bytes of all complete segments."""

@@ -153,7 +153,7 @@ class Syncer:
         # A sync that covers nothing but the last mark is not marked: an idle log comes to rest.
         is_new = not self._mark or (self.synced_lsn, job.lsn) != (self._mark - 1, self._mark)
         if self._mark and self._mark <= job.lsn:
-            self.safe_lsn = self._marked
+            self.safe_lsn = self._mark if self._mark == self._marked + 1 else self._marked
         self.synced_lsn = job.lsn
         self._times.publish(job.began_ns)
         return Mark(job.lsn, job.began_us) if is_new else None

@@ -74,6 +74,17 @@ def test_an_idle_log_comes_to_rest(tmp_path: Path) -> None:
     fifo.close()
 
 
+def test_segments_go_when_the_log_is_at_rest(tmp_path: Path) -> None:
+    """Also when the last record is a mark, which nothing will ever cover."""
+    fifo, _ = open_log(tmp_path, durability="process")
+    finish(fifo, places_of(put(fifo, range(200))))
+    put(fifo, [200])
+    while fifo.synced_lsn < fifo.next_lsn - 1:
+        fifo.sync()
+    assert fifo.collect(wait=True) > 0
+    fifo.close()
+
+
 def test_a_sync_runs_beside_the_loop(tmp_path: Path) -> None:
     """While the disk takes its time, URLs are put, written and finished."""
     medium = Medium()
@@ -151,6 +162,32 @@ def test_published_times_never_go_back() -> None:
         times.publish(9)
         times.publish(5)
         assert times.common_ns() == 9
+
+
+@pytest.mark.parametrize("durability", ["process", "power"])
+def test_a_segment_goes_when_what_replaces_it_is_safe(tmp_path: Path, durability: str) -> None:
+    """After the sync of the mark that covers it; all that are dead go together."""
+    medium = Medium()
+    fifo, _ = open_log(tmp_path / "log", durability=durability, disk=medium)
+    places = places_of(put(fifo, range(100)))
+    for start in range(100, 300, 50):
+        places += places_of(put(fifo, range(start, start + 50)))
+    finish(fifo, places[1:])
+    fifo.sync()
+    fifo._shelf.settle(wait=True)
+    medium.go.clear()
+    assert (fifo.compact(), fifo.collect()) == (1, 0)
+    before = len(files(tmp_path / "log"))
+    copy = medium.after_power_loss(tmp_path / "log", tmp_path / "copy")
+    medium.go.set()
+    assert fifo.collect(wait=True) >= before - 2
+    later = medium.after_power_loss(tmp_path / "log", tmp_path / "later")
+    fifo.close()
+    for path in (copy, later):
+        fifo, found = open_log(path, is_trusted=False)
+        assert 0 in waiting(fifo, found)
+        assert (found.damage, found.lost, is_balanced(found)) == ([], 0, True)
+        fifo.close()
 
 
 # --- a disk that fails to sync ---------------------------------------------------------------
