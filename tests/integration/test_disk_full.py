@@ -1,4 +1,4 @@
-"""A disk that fills up, for real: the crawl waits, says why, loses nothing, and goes on by itself."""
+"""A disk that fills up: the crawl waits, says why, loses nothing, and goes on by itself."""
 
 from __future__ import annotations
 
