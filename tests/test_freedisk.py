@@ -23,7 +23,8 @@ def test_it_pauses_below_the_limit_and_goes_on_well_above_it() -> None:
 
 def test_no_limit_looks_at_nothing() -> None:
     """``minFreeDisk 0``."""
-    assert FreeDisk([Path("/none")], 0, free={}.__getitem__).look() is None
+    free: dict[Path, int] = {}
+    assert FreeDisk([Path("/none")], 0, free=free.__getitem__).look() is None
 
 
 def test_a_directory_that_is_not_there_lies_on_its_parents_disk(tmp_path: Path) -> None:
