@@ -2,8 +2,9 @@
 
 In: batches of links with their fingerprints (``seen``); digests of pages (``content``).
 Out: for each whether it is new.
-Remembers: all of it, for the whole crawl. The durable copies are not here: fingerprints lie in the
-log and its seen files, and are loaded from there at the start.
+Remembers: all of it, for the whole crawl. The durable copies are the log's: fingerprints and
+digests lie in it and in its seen files, and are loaded from there at the start (``restore``). Only
+``bits`` has a file of its own.
 Invariant: what was added is never again new; ``exact`` never takes a new URL for a seen one.
 Process: ``seen`` belongs to one shard alone; ``content`` is shared memory that all parsers write.
 """
