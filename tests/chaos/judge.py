@@ -26,7 +26,7 @@ ID_SHARD_SHIFT: Final = 56
 
 AGAIN: Final = "fetched again without a kill"
 """How the fault begins that a page was asked for twice and no kill is to blame."""
-_BAD_WORDS: Final = ("damaged", "were lost", "internal error", "Traceback", "start afresh")
+_BAD_WORDS: Final = (" damaged in ", "were lost", "internal error", "Traceback", "start afresh")
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,5 +281,5 @@ def _check_messages(verdict: Verdict, path: Path) -> None:
     """No run spoke of damage or of a fault of its own."""
     for line in path.read_text(errors="replace").splitlines():
         if any(word in line for word in _BAD_WORDS):
-            verdict.torn += "damaged" in line
+            verdict.torn += " damaged in " in line
             verdict.faults.append(f"said: {line}")

@@ -58,6 +58,10 @@ class Victim:
             "parseProcesses": str(PARSERS),
             "pagesConnexions": str(CONNECTIONS),
             "segmentSize": "64Ki",
+            # An address that a shard asked when it died is free again after fetchTimeout.
+            "connectTimeout": "2",
+            "firstByteTimeout": "2",
+            "stallTime": "2",
             "fetchTimeout": "2",
             "drainTime": "2",
         }
