@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from larbinpy.records import Outcome
-
-if TYPE_CHECKING:
-    from larbinpy.records import FetchResult
 
 
 class Abort(IntEnum):
@@ -113,8 +110,3 @@ def _by_code(code: int, *, is_connected: bool, text: str) -> Verdict:
 def printable(text: str) -> str:
     """Return libcurl's words in one line of at most 200 visible ASCII characters."""
     return "".join(char if " " <= char <= "~" else "?" for char in text[:200])
-
-
-def is_unreachable(result: FetchResult) -> bool:
-    """Whether a result says that nobody answers there."""
-    return result.outcome is Outcome.NO_CONNECTION

@@ -163,17 +163,9 @@ class Frontier:
         """A request to a host has ended: its delays begin."""
         self._table.release(host_id, start_ns, end_ns)
 
-    def find(self, host: bytes) -> int:
-        """The number of a host, -1 if it is not known."""
-        return self._table.find(host)
-
     def delay(self, host_id: int, until_ns: int) -> None:
         """Leave a host alone until then."""
         self._table.delay(host_id, until_ns)
-
-    def set_wait(self, host_id: int, wait_s: float) -> None:
-        """A host's own least time between two requests; ours counts where it is longer."""
-        self._table.set_wait(host_id, round(wait_s * 1e9))
 
     def skip(self, host_id: int) -> None:
         """The URL taken needed no request: its host may be asked at once."""
