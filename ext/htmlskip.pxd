@@ -21,7 +21,7 @@ cdef inline const uint8_t *behind(
 
 cdef inline const uint8_t *skip_comment(const uint8_t *p, const uint8_t *end) noexcept nogil:
     """Skip a comment from behind "<!--"; NULL when the page ends in it."""
-    cdef inline const uint8_t *start = p
+    cdef const uint8_t *start = p
     if p < end and p[0] == c'>':
         return p + 1
     if end - p >= 2 and p[0] == c'-' and p[1] == c'>':
@@ -37,7 +37,7 @@ cdef inline const uint8_t *skip_comment(const uint8_t *p, const uint8_t *end) no
 
 
 cdef inline const uint8_t *skip_cdata(const uint8_t *p, const uint8_t *end) noexcept nogil:
-    cdef inline const uint8_t *start = p
+    cdef const uint8_t *start = p
     while True:
         p = behind(p, end, c'>')
         if p == NULL or (p - start >= 3 and memcmp(p - 3, b"]]", 2) == 0):
@@ -71,7 +71,7 @@ cdef inline const uint8_t *skip_script_word(
     const uint8_t *p, const uint8_t *end, bint *is_script
 ) noexcept nogil:
     """Skip letters and the byte behind them, if it could end a tag's name; were they "script"?"""
-    cdef inline const uint8_t *start = p
+    cdef const uint8_t *start = p
     while p < end and html_class[p[0]] & IS_ALPHA:
         p += 1
     is_script[0] = False

@@ -3,73 +3,30 @@
 ``Web`` is the model of ``webmodel.h`` for Python; ``Server`` answers requests from the same code,
 so that what is expected and what is served cannot differ.
 
-The server is one thread around epoll.  Invariants:
-1. A connection is registered once, edge triggered, and its input is read until there is no more, or
-   until its response must wait for room or for the latency to pass; then it is marked readable.
-2. Responses are made in one shared buffer and sent at once; only what the socket does not take is
+The server is one thread around epoll (``webloop.pxd``, ``webconn.pxd``).  Invariants:
+1. Responses are made in one shared buffer and sent at once; only what the socket does not take is
    copied.  Likewise only half requests are kept.  An idle connection costs 128 bytes.
-3. Requests of one connection are answered in order, one at a time.
-4. One log entry a request, in the order of their starts, written as text only when asked.
+2. One log entry a request, in the order of their starts, written as text only when asked.
 
 Cost: two system calls a request beside epoll_wait; O(log waiting) for latency; no Python call.
 """
 
-from libc.errno cimport EAGAIN, EINTR, EMFILE, ENFILE, errno
-from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.stdlib cimport calloc, free, malloc, realloc
-from libc.string cimport memcpy, memmove, memset
-from posix.time cimport CLOCK_MONOTONIC, clock_gettime, timespec
+from libc.errno cimport errno
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.stdlib cimport free, malloc
 from posix.unistd cimport close
 
-from webpages cimport (
-    HOST_CHILDREN, LINK_ROOM, LINKS_MAX, METHOD_HEAD, POOL_BYTES, REQUEST_MAX, REQUEST_OK,
-    REQUEST_PARTIAL, SALT_LATENCY, SHARE_COUNT, WEB_OFF, WEB_UNKNOWN, log_add, log_entry, log_free,
-    log_path, log_write, put_address, put_body, put_host, put_link, put_location, put_response,
-    put_url, web_address, web_agent_hash, web_at, web_draw, web_facts, web_facts_of,
-    web_fill_pool, web_find, web_find_host, web_is_named, web_is_private, web_link, web_links,
-    web_log, web_parse, web_place, web_request, web_robots, web_room, web_spec,
+from webconn cimport INPUT_ROOM, drop, web_server
+from webloop cimport (
+    EPOLL_CLOEXEC, EPOLL_CTL_DEL, EPOLLIN, IS_CONTROL, epoll_create1, epoll_ctl, loop, web_spare,
+    web_watch,
 )
-
-
-cdef extern from *:
-    """
-    #include <arpa/inet.h>
-    #include <fcntl.h>
-    #include <netinet/in.h>
-    #include <sys/epoll.h>
-    #include <sys/socket.h>
-    #include <unistd.h>
-
-    /* Accepted descriptor and the address it came to, host byte order; -1 like accept4. */
-    static int web_accept(int listener, uint32_t *address) {
-        struct sockaddr_in own = {0};
-        socklen_t n = sizeof own;
-        int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-        if (fd >= 0 && getsockname(fd, (struct sockaddr *)&own, &n)) own.sin_addr.s_addr = 0;
-        *address = ntohl(own.sin_addr.s_addr);
-        return fd;
-    }
-    static int web_watch(int epoll, int fd, uint32_t events, uint64_t tag) {
-        struct epoll_event event = {.events = events, .data.u64 = tag};
-        return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event);
-    }
-    static int web_spare(void) { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
-    """
-    enum: EPOLLIN, EPOLLOUT, EPOLLET, EPOLLRDHUP, EPOLLHUP, EPOLLERR, EPOLL_CTL_DEL
-    enum: EPOLL_CLOEXEC, MSG_NOSIGNAL
-    ctypedef union epoll_data_t:
-        uint64_t u64
-    struct epoll_event:
-        uint32_t events
-        epoll_data_t data
-    int epoll_create1(int flags) nogil
-    int epoll_wait(int epoll, epoll_event *events, int n, int timeout) nogil
-    int epoll_ctl(int epoll, int op, int fd, epoll_event *event) nogil
-    ssize_t send(int fd, const void *data, size_t n, int flags) nogil
-    ssize_t recv(int fd, void *data, size_t n, int flags) nogil
-    int web_accept(int listener, uint32_t *address) nogil
-    int web_watch(int epoll, int fd, uint32_t events, uint64_t tag) nogil
-    int web_spare() nogil
+from webpages cimport (
+    HOST_CHILDREN, LINK_ROOM, LINKS_MAX, POOL_BYTES, SHARE_COUNT, WEB_OFF, WEB_UNKNOWN, log_free,
+    log_write, put_address, put_body, put_host, put_link, put_location, put_url, web_address,
+    web_agent_hash, web_at, web_facts, web_facts_of, web_fill_pool, web_find, web_find_host,
+    web_is_named, web_is_private, web_link, web_links, web_place, web_robots, web_room, web_spec,
+)
 
 
 SHARES = (
@@ -78,41 +35,6 @@ SHARES = (
     "robots",
 )
 """Names of the shares that ``Web`` takes, in its order."""
-
-cdef enum:
-    INPUT_ROOM = 2 * REQUEST_MAX
-    EVENTS = 512
-    ACCEPTS = 64  # connections accepted in a row, so that open ones are not starved
-    LOOPBACK = 127
-    IS_CONTROL = 1 << 30  # in the tag of a control descriptor
-
-ctypedef struct conn:
-    int fd
-    uint32_t number
-    uint32_t address
-    uint8_t is_readable
-    uint8_t is_waiting
-    uint8_t is_last
-    uint8_t is_head
-    web_place at
-    web_facts facts
-    uint64_t entry
-    char *rest  # input that is not used yet
-    size_t rest_len
-    char *out  # output that the socket has not taken
-    size_t out_len
-    size_t out_pos
-
-ctypedef struct timer:
-    uint64_t due_ns
-    uint32_t number
-    int fd
-
-
-cdef inline uint64_t now_ns() noexcept nogil:
-    cdef timespec t
-    clock_gettime(CLOCK_MONOTONIC, &t)
-    return <uint64_t>t.tv_sec * 1000000000 + <uint64_t>t.tv_nsec
 
 
 cdef class Web:
@@ -252,52 +174,44 @@ cdef class Server:
     """
 
     cdef Web web
-    cdef int listener, epoll, spare
-    cdef conn **conns  # by descriptor
-    cdef size_t conns_room
-    cdef timer *timers  # binary heap by due_ns
-    cdef size_t timers_len, timers_room
-    cdef web_log log
-    cdef char *input
-    cdef char *output
-    cdef uint32_t accepted
-    cdef uint64_t refused_count
+    cdef web_server s
 
     def __cinit__(self, Web web not None, int listener):
         self.web = web
-        self.listener = listener
-        self.epoll = epoll_create1(EPOLL_CLOEXEC)
-        self.spare = web_spare()
-        self.input = <char *>malloc(INPUT_ROOM)
-        self.output = <char *>malloc(web_room(&web.w))
-        if not self.input or not self.output:
+        self.s.spec, self.s.links = &web.w, web.links
+        self.s.listener = listener
+        self.s.epoll = epoll_create1(EPOLL_CLOEXEC)
+        self.s.spare = web_spare()
+        self.s.input = <char *>malloc(INPUT_ROOM)
+        self.s.output = <char *>malloc(web_room(&web.w))
+        if not self.s.input or not self.s.output:
             raise MemoryError()
-        if self.epoll < 0 or web_watch(self.epoll, listener, EPOLLIN, listener) < 0:
+        if self.s.epoll < 0 or web_watch(self.s.epoll, listener, EPOLLIN, listener) < 0:
             raise OSError(errno, "the listener cannot be watched")
 
     def __dealloc__(self):
-        for fd in range(self.conns_room):
-            if self.conns[fd]:
-                self.drop(self.conns[fd])
-        free(self.conns)
-        free(self.timers)
-        log_free(&self.log)
-        free(self.input)
-        free(self.output)
-        if self.epoll > 0:
-            close(self.epoll)
-        if self.spare > 0:
-            close(self.spare)
+        for fd in range(self.s.conns_room):
+            if self.s.conns[fd]:
+                drop(&self.s, self.s.conns[fd])
+        free(self.s.conns)
+        free(self.s.timers)
+        log_free(&self.s.log)
+        free(self.s.input)
+        free(self.s.output)
+        if self.s.epoll > 0:
+            close(self.s.epoll)
+        if self.s.spare > 0:
+            close(self.s.spare)
 
     @property
     def requests(self):
         """Requests taken so far."""
-        return self.log.len
+        return self.s.log.len
 
     @property
     def refused(self):
         """Connections closed unread because they came to an address outside 127.0.0.0/8."""
-        return self.refused_count
+        return self.s.refused
 
     def serve(self, control):
         """Serve until one of the descriptors ``control`` can be read; returns that one.
@@ -308,292 +222,15 @@ cdef class Server:
         cdef int fd
         cdef int found
         for fd in control:
-            if web_watch(self.epoll, fd, EPOLLIN, IS_CONTROL | <uint64_t>fd) < 0:
+            if web_watch(self.s.epoll, fd, EPOLLIN, IS_CONTROL | <uint64_t>fd) < 0:
                 raise OSError(errno, "a control descriptor cannot be watched")
         with nogil:
-            found = self.loop()
+            found = loop(&self.s)
         for fd in control:
-            epoll_ctl(self.epoll, EPOLL_CTL_DEL, fd, NULL)
+            epoll_ctl(self.s.epoll, EPOLL_CTL_DEL, fd, NULL)
         if found < 0:
             raise MemoryError()
         return found
-
-    # --- the loop ---------------------------------------------------------------------------
-
-    cdef int loop(self) noexcept nogil:
-        """The control descriptor that can be read, or -1 when memory is out."""
-        cdef epoll_event events[EVENTS]
-        cdef int n, k, found = -2
-        cdef uint64_t tag
-        while found == -2:
-            n = epoll_wait(self.epoll, events, EVENTS, self.wait_ms())
-            for k in range(n):
-                tag = events[k].data.u64
-                if tag & IS_CONTROL:
-                    found = <int>(tag & (IS_CONTROL - 1))
-                elif tag == <uint64_t>self.listener:
-                    if self.accept() < 0:
-                        return -1
-                elif self.wake(self.conns[tag], events[k].events) < 0:
-                    return -1
-            if self.timers_len and self.fire(now_ns()) < 0:
-                return -1
-        return found
-
-    cdef int wait_ms(self) noexcept nogil:
-        if not self.timers_len:
-            return -1
-        cdef uint64_t now = now_ns(), due = self.timers[0].due_ns
-        return <int>((due - now + 999999) // 1000000) if due > now else 0
-
-    cdef int accept(self) noexcept nogil:
-        cdef uint32_t address
-        cdef int fd
-        for _ in range(ACCEPTS):
-            fd = web_accept(self.listener, &address)
-            if fd < 0:
-                if errno == EMFILE or errno == ENFILE:
-                    self.shed()
-                return 0
-            if address >> 24 != LOOPBACK:
-                self.refused_count += 1
-                close(fd)
-            elif self.open(fd, address) < 0:
-                return -1
-        return 0
-
-    cdef void shed(self) noexcept nogil:
-        """Close a connection that no descriptor is left for: the spare one is lent to it."""
-        cdef uint32_t address
-        cdef int fd
-        close(self.spare)
-        fd = web_accept(self.listener, &address)
-        if fd >= 0:
-            close(fd)
-        self.spare = web_spare()
-
-    cdef int open(self, int fd, uint32_t address) noexcept nogil:
-        cdef size_t room = self.conns_room
-        cdef conn **grown
-        if <size_t>fd >= room:
-            room = 2 * <size_t>fd + 64
-            grown = <conn **>realloc(self.conns, room * sizeof(conn *))
-            if not grown:
-                close(fd)
-                return -1
-            memset(grown + self.conns_room, 0, (room - self.conns_room) * sizeof(conn *))
-            self.conns, self.conns_room = grown, room
-        cdef conn *c = <conn *>calloc(1, sizeof(conn))
-        if not c:
-            close(fd)
-            return -1
-        self.conns[fd] = c
-        c.fd, c.address, c.number = fd, address, self.accepted
-        self.accepted += 1
-        if web_watch(self.epoll, fd, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, fd) < 0:
-            self.drop(c)
-        return 0
-
-    cdef void drop(self, conn *c) noexcept nogil:
-        self.conns[c.fd] = NULL
-        close(c.fd)
-        free(c.rest)
-        free(c.out)
-        free(c)
-
-    # --- one connection ---------------------------------------------------------------------
-
-    cdef int wake(self, conn *c, uint32_t events) noexcept nogil:
-        if events & (EPOLLERR | EPOLLHUP):
-            self.drop(c)
-            return 0
-        if events & (EPOLLIN | EPOLLRDHUP):
-            # Two when the end may follow the data: then a short read proves nothing.
-            c.is_readable = 2 if events & EPOLLRDHUP else 1
-        return self.advance(c)
-
-    cdef int advance(self, conn *c) noexcept nogil:
-        """Go as far as input, room in the socket and latency allow; -1 when memory is out."""
-        cdef size_t n = c.rest_len, at = 0
-        cdef web_request request
-        cdef int status
-        if n:
-            memcpy(self.input, c.rest, n)
-        while self.flush(c) == 1:
-            if c.is_waiting:
-                return self.keep(c, at, n)
-            if c.is_last:
-                recv(c.fd, self.input, INPUT_ROOM, 0)  # unread input would turn close into a reset
-                break
-            status = web_parse(self.input + at, n - at, &request)
-            if status == REQUEST_PARTIAL:
-                if not c.is_readable:
-                    return self.keep(c, at, n)
-                memmove(self.input, self.input + at, n - at)
-                n, at = n - at, 0
-                if not self.receive(c, &n):
-                    break
-            else:
-                if self.begin(c, status, &request) < 0:
-                    return -1
-                at += request.size
-        else:
-            if c.out:
-                return self.keep(c, at, n)
-        self.drop(c)
-        return 0
-
-    cdef int keep(self, conn *c, size_t at, size_t n) noexcept nogil:
-        """Save the input that is not used yet."""
-        c.rest_len = n - at
-        if n > at:
-            if not c.rest:
-                c.rest = <char *>malloc(INPUT_ROOM)
-                if not c.rest:
-                    return -1
-            memcpy(c.rest, self.input + at, n - at)
-        return 0
-
-    cdef bint receive(self, conn *c, size_t *n) noexcept nogil:
-        """Read what there is behind the first ``n`` bytes; False when the client is gone."""
-        cdef size_t room = INPUT_ROOM - n[0]
-        cdef ssize_t got = recv(c.fd, self.input + n[0], room, 0)
-        if got < 0:
-            if errno == EAGAIN:
-                c.is_readable = 0
-            return errno == EAGAIN or errno == EINTR
-        if <size_t>got < room and c.is_readable == 1:
-            c.is_readable = 0
-        n[0] += <size_t>got
-        return got > 0
-
-    cdef int begin(self, conn *c, int status, web_request *r) noexcept nogil:
-        """Take a request: find its place, log it, answer now or after the latency."""
-        cdef web_spec *w = &self.web.w
-        cdef int64_t host = -1
-        cdef uint64_t delay
-        c.at = web_at(0, WEB_UNKNOWN, 0)
-        if status == REQUEST_OK:
-            host = web_find_host(w, r.host, r.host_len) if r.host else -1
-            if host < 0 or web_address(w, <uint64_t>host) != c.address:
-                status = 421
-            else:
-                c.at = web_find(w, <uint64_t>host, r.path, r.path_len)
-        c.facts = web_facts_of(w, c.at)
-        if status != REQUEST_OK:
-            c.facts.status = <uint16_t>status
-        c.is_head = r.method == METHOD_HEAD
-        c.is_last = r.is_last or not w.keep_alive
-        if self.note(c, host, r) < 0:
-            return -1
-        if w.latency_ms or w.latency_spread_ms:
-            delay = 1000000 * <uint64_t>w.latency_ms
-            if w.latency_spread_ms:
-                delay += web_draw(w, SALT_LATENCY, c.at.host, c.at.index) \
-                    % (1000000 * <uint64_t>w.latency_spread_ms)
-            c.is_waiting = 1
-            return self.push(c, self.log.entries[c.entry].start_ns + delay)
-        return self.respond(c)
-
-    cdef int respond(self, conn *c) noexcept nogil:
-        cdef char *end = put_response(
-            &self.web.w, self.output, c.at, &c.facts, self.web.links, c.is_head, c.is_last
-        )
-        cdef size_t n = <size_t>(end - self.output)
-        cdef ssize_t sent = send(c.fd, self.output, n, MSG_NOSIGNAL)
-        if sent == <ssize_t>n:
-            self.log.entries[c.entry].end_ns = now_ns()
-            return 0
-        if sent < 0:
-            sent = 0  # a broken connection is found by flush
-        c.out_len, c.out_pos = n - <size_t>sent, 0
-        c.out = <char *>malloc(c.out_len)
-        if not c.out:
-            return -1
-        memcpy(c.out, self.output + sent, c.out_len)
-        return 0
-
-    cdef int flush(self, conn *c) noexcept nogil:
-        """1 when nothing is left to send, 0 when the socket is full, -1 when it is broken."""
-        cdef ssize_t sent
-        if not c.out:
-            return 1
-        while c.out_pos < c.out_len:
-            sent = send(c.fd, c.out + c.out_pos, c.out_len - c.out_pos, MSG_NOSIGNAL)
-            if sent < 0:
-                if errno == EAGAIN:
-                    return 0
-                free(c.out)
-                c.out = NULL
-                return -1
-            c.out_pos += <size_t>sent
-        free(c.out)
-        c.out = NULL
-        self.log.entries[c.entry].end_ns = now_ns()
-        return 1
-
-    # --- latency ----------------------------------------------------------------------------
-
-    cdef int push(self, conn *c, uint64_t due_ns) noexcept nogil:
-        cdef size_t k = self.timers_len, up
-        cdef timer *grown
-        if k == self.timers_room:
-            grown = <timer *>realloc(self.timers, (2 * k + 64) * sizeof(timer))
-            if not grown:
-                return -1
-            self.timers, self.timers_room = grown, 2 * k + 64
-        self.timers_len += 1
-        while k:
-            up = (k - 1) // 2
-            if self.timers[up].due_ns <= due_ns:
-                break
-            self.timers[k] = self.timers[up]
-            k = up
-        self.timers[k].due_ns, self.timers[k].fd = due_ns, c.fd
-        self.timers[k].number = c.number
-        return 0
-
-    cdef timer pop(self) noexcept nogil:
-        cdef timer first = self.timers[0]
-        self.timers_len -= 1
-        cdef timer last = self.timers[self.timers_len]
-        cdef size_t n = self.timers_len, k = 0, down
-        while 2 * k + 1 < n:
-            down = 2 * k + 1
-            if down + 1 < n and self.timers[down + 1].due_ns < self.timers[down].due_ns:
-                down += 1
-            if last.due_ns <= self.timers[down].due_ns:
-                break
-            self.timers[k] = self.timers[down]
-            k = down
-        self.timers[k] = last
-        return first
-
-    cdef int fire(self, uint64_t now) noexcept nogil:
-        cdef timer t
-        cdef conn *c
-        while self.timers_len and self.timers[0].due_ns <= now:
-            t = self.pop()
-            c = self.conns[t.fd]
-            if c and c.number == t.number:
-                c.is_waiting = 0
-                if self.respond(c) < 0 or self.advance(c) < 0:
-                    return -1
-        return 0
-
-    # --- the log ----------------------------------------------------------------------------
-
-    cdef int note(self, conn *c, int64_t host, web_request *r) noexcept nogil:
-        cdef log_entry *e = log_add(&self.log)
-        if not e:
-            return -1
-        c.entry = self.log.len - 1
-        e.start_ns, e.agent, e.method = now_ns(), r.agent, r.method
-        e.host, e.index, e.kind = host, c.at.index, c.at.kind
-        e.address, e.connection, e.status = c.address, c.number, c.facts.status
-        if c.at.kind == WEB_UNKNOWN and r.path:
-            return log_path(&self.log, e, r.path, r.path_len)
-        return 0
 
     def write_log(self, bytes path):
         """Write one line a request, in the order of their starts; returns their number.
@@ -605,7 +242,7 @@ cdef class Server:
         cdef const char *name = path
         cdef int bad
         with nogil:
-            bad = log_write(&self.web.w, &self.log, name)
+            bad = log_write(&self.web.w, &self.s.log, name)
         if bad:
             raise OSError(errno, "the access log cannot be written", path)
-        return self.log.len
+        return self.s.log.len
