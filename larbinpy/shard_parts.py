@@ -40,7 +40,7 @@ from larbinpy.politeness.bandwidth import Bandwidth
 from larbinpy.politeness.gate import Gate
 from larbinpy.politeness.outage import Line
 from larbinpy.records import ID_SHARD_SHIFT, ID_WITHOUT_ENQ
-from larbinpy.shared import CrawlMemory, Global
+from larbinpy.shared import CrawlMemory, Global, owner_of
 from larbinpy.url import Domains
 from larbinpy.wiring import CREDIT_PER_CONNECTION, SPARE_CREDIT, accepted_types, make_pages
 
@@ -211,6 +211,7 @@ def _make_hosts(start: Start, memory: CrawlMemory) -> HostTable:
         per_ip=max(1, config.connections_per_ip // start.shards),
         lease_ns=round(config.fetch_timeout_s * 1e9),
         ip_table=memory.ips if start.shards > 1 else None,
+        owner=owner_of(start.index),
     )
 
 
