@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import struct
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from larbinpy.errors import FormatError
 from larbinpy.frames import MAX_PAYLOAD
@@ -19,9 +19,29 @@ from larbinpy.records import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from larbinpy.records import FetchResult
+
+_Entry = TypeVar("_Entry")
+
+
+def _decode_all(
+    name: str, payload: bytes, count: int, decode: Callable[[bytes, int], tuple[_Entry, int]]
+) -> list[_Entry]:
+    """Decode the entries of a frame; ``decode`` tells where an entry ends."""
+    entries = []
+    at = 0
+    try:
+        for _ in range(count):
+            entry, at = decode(payload, at)
+            entries.append(entry)
+    except struct.error as error:
+        raise FormatError(f"{name} entry cut short: {error}") from error
+    if at != len(payload):
+        raise FormatError(f"{name} entries do not fill their frame")
+    return entries
+
 
 # --- PAGE ------------------------------------------------------------------------------------
 
@@ -80,21 +100,13 @@ def decode_pages(payload: bytes, count: int) -> list[Page]:
     Raises:
         FormatError: the entries do not fill the payload.
     """
-    pages = []
-    at = 0
-    try:
-        for _ in range(count):
-            (size,) = _SIZE.unpack_from(payload, at)
-            pages.append(_decode_page(payload, at + _SIZE.size, at + _SIZE.size + size))
-            at += _SIZE.size + size
-    except struct.error as error:
-        raise FormatError(f"PAGE entry cut short: {error}") from error
-    if at != len(payload):
-        raise FormatError("PAGE entries do not fill their frame")
-    return pages
+    return _decode_all("PAGE", payload, count, _decode_page)
 
 
-def _decode_page(payload: bytes, at: int, end: int) -> Page:
+def _decode_page(payload: bytes, at: int) -> tuple[Page, int]:
+    (size,) = _SIZE.unpack_from(payload, at)
+    at += _SIZE.size
+    end = at + size
     values = _PAGE.unpack_from(payload, at)
     family, ip, *lengths = values[15:]
     texts = []
@@ -108,7 +120,7 @@ def _decode_page(payload: bytes, at: int, end: int) -> Page:
         raise FormatError("PAGE entry with wrong lengths")
     address = b"" if not family else ip[:4] if family == 4 else ip
     fields = [*values[:15], address, *texts]
-    return Page(*fields)
+    return Page(*fields), end
 
 
 # --- PARSED, ROBOTS -------- -----------------------------------------------------------------
@@ -142,21 +154,15 @@ def decode_parsed(payload: bytes, count: int) -> list[ParsedPage]:
     Raises:
         FormatError: the entries do not fill the payload.
     """
-    pages = []
-    at = 0
-    try:
-        for _ in range(count):
-            number, epoch, outcome, filters, *rest = _PARSED.unpack_from(payload, at)
-            at += _PARSED.size
-            filtered = dict(_FILTER.unpack_from(payload, at + i * 5) for i in range(filters))
-            at += filters * _FILTER.size
-            fields = [number, epoch, outcome, *rest, filtered]
-            pages.append(ParsedPage(*fields))
-    except struct.error as error:
-        raise FormatError(f"PARSED entry cut short: {error}") from error
-    if at != len(payload):
-        raise FormatError("PARSED entries do not fill their frame")
-    return pages
+    return _decode_all("PARSED", payload, count, _decode_parsed)
+
+
+def _decode_parsed(payload: bytes, at: int) -> tuple[ParsedPage, int]:
+    number, epoch, outcome, filters, *rest = _PARSED.unpack_from(payload, at)
+    at += _PARSED.size
+    filtered = dict(_FILTER.unpack_from(payload, at + i * _FILTER.size) for i in range(filters))
+    fields = [number, epoch, outcome, *rest, filtered]
+    return ParsedPage(*fields), at + filters * _FILTER.size
 
 
 def encode_robots(origin: bytes, status: int, text: bytes) -> bytes:

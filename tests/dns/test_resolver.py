@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from larbinpy._native.eventloop import EventLoop
 from larbinpy.clock import SystemClock
 from larbinpy.dns.resolver import AresResolver
 from larbinpy.testing.dns import AAAA, CNAME, A, DnsServer, Record
@@ -13,6 +12,7 @@ from larbinpy.testing.dns import AAAA, CNAME, A, DnsServer, Record
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from larbinpy._native.eventloop import EventLoop
     from larbinpy.dns.base import Answer
 
 TABLE = {
@@ -34,13 +34,6 @@ HOSTS: dict[bytes, tuple[bytes, ...]] = {b"named.test": (b"\x09\x09\x09\x09",)}
 def server() -> Iterator[DnsServer]:
     with DnsServer(TABLE, silent=SILENT, broken=frozenset({"broken.test"})) as running:
         yield running
-
-
-@pytest.fixture
-def loop() -> Iterator[EventLoop]:
-    loop = EventLoop()
-    yield loop
-    loop.close()
 
 
 @pytest.fixture
