@@ -184,9 +184,12 @@ def with_forced(bytes group_links not None, bytes mask not None):
         raise ValueError("link entries do not fill their buffer")
     if count != len(mask):
         raise ValueError(f"{count} links, but a mask of {len(mask)} bytes")
-    cdef bytes forced = PyBytes_FromStringAndSize(PyBytes_AS_STRING(mask), count)
+    # Made empty, then copied: of one given byte CPython hands out the object that all share.
+    cdef bytes forced = PyBytes_FromStringAndSize(NULL, count)
+    cdef const char *plain = PyBytes_AS_STRING(mask)
     cdef char *out = PyBytes_AS_STRING(forced)
     with nogil:
+        memcpy(out, plain, count)
         for i in range(count):
             if (<const link_entry *>data).flags & LINK_FORCE:
                 out[i] = 1

@@ -472,6 +472,13 @@ def test_forced_links_are_new() -> None:
     assert native.with_forced(buffer, bytes(4)) == bytes([1, 0, 1, 0])
 
 
+def test_one_forced_link_changes_nothing_else() -> None:
+    """A byte that CPython shares between all who have it is not written to."""
+    zero = bytes(1)
+    assert native.with_forced(Link(b"u", flags=FORCE).pack(), zero) == b"\1"
+    assert (zero[0], bytes(1)[0]) == (0, 0)
+
+
 def test_helpers_refuse_bad_buffers() -> None:
     """Torn entries, or a mask of another length, raise."""
     link = Link(b"http://a/").pack()
