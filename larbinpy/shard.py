@@ -14,6 +14,7 @@ from larbinpy._native.eventloop import READ
 from larbinpy.errors import FormatError
 from larbinpy.fetch.outcomes import is_unreachable
 from larbinpy.frames import Frame, FrameType
+from larbinpy.links.found import LINK_SEED
 from larbinpy.parse import headers
 from larbinpy.politeness.gate import Verdict
 from larbinpy.records import FetchJob, FetchResult, Kind, Outcome
@@ -116,6 +117,8 @@ class Shard:
     def _take(self, peer: Peer, frame: Frame, now: int) -> None:
         if frame.type == FrameType.LINKS:
             self._ledger.added(self._frontier.put(frame.payload))
+            if peer.role == "seeder":
+                self._addresses.name_all(entries.hosts_of_links(frame.payload))
             peer.taken_seq = frame.seq
         elif frame.type == FrameType.PARSED:
             self._finish(frame)
@@ -169,23 +172,37 @@ class Shard:
         if taken.code:
             self._refuse(job, self._addresses.outcome(job.host_id, taken.code))
             return
+        is_seed = bool(job.flags & LINK_SEED)
+        if not self._addresses.permits(job.host_id, job.host, is_seed=is_seed):
+            self._refuse(job, Outcome.FORBIDDEN_ADDRESS, "not a public address")
+            self._frontier.skip(job.host_id)
+            return
         job.ip = self._addresses.ip(job.host_id)
+        self._addresses.refresh(job.host_id, job.host, now)
+        self._ask(job, now)
+
+    def _ask(self, job: FetchJob, now: int) -> None:
+        """Send a request when robots.txt allows it, or for robots.txt first."""
         verdict = self._gate.ask(job.origin, job.path, now)
         if verdict is Verdict.UNKNOWN:
             self._frontier.put_back(job)
-            self._fetcher.submit(self._gate.job(job, self._parts.next_id()), keep=True)
+            self._submit(self._gate.job(job, self._parts.next_id()), keep=True)
         elif verdict is Verdict.FORBIDDEN:
             self._refuse(job, Outcome.FORBIDDEN_ROBOTS)
             self._frontier.skip(job.host_id)
         elif self._tickets.take(job.id):
             self._in_flight += 1
-            self._fetcher.submit(job, keep=self._parts.keeps_connections)
+            self._submit(job, keep=self._parts.keeps_connections)
         else:
             self._frontier.put_back(job)
             self._frontier.skip(job.host_id)
 
-    def _refuse(self, job: FetchJob, outcome: Outcome) -> None:
-        result = FetchResult(job, outcome, start_us=self._clock.wall_us())
+    def _submit(self, job: FetchJob, *, keep: bool) -> None:
+        is_named = self._addresses.is_named(job.host_id, job.host)
+        self._fetcher.submit(job, keep=keep, is_named=is_named)
+
+    def _refuse(self, job: FetchJob, outcome: Outcome, reason: str = "") -> None:
+        result = FetchResult(job, outcome, start_us=self._clock.wall_us(), reason=reason)
         self._handover.give(result)
 
     def _end(self, result: FetchResult) -> None:
@@ -194,13 +211,25 @@ class Shard:
         end_ns = self._clock.now_ns()
         start_ns = end_ns - result.duration_us * 1000
         self._ledger.traffic(result.bytes_read, result.bytes_written)
-        self._addresses.noted(job.host_id, is_unreachable(result), end_ns)
+        is_dead = is_unreachable(result)
+        if is_dead and self._addresses.fails_over(job.host_id, end_ns):
+            self._try_elsewhere(job, start_ns, end_ns)
+            return
+        self._addresses.noted(job.host_id, is_dead, end_ns)
         if job.kind is Kind.ROBOTS:
             self._end_robots(result, start_ns, end_ns)
         else:
             self._in_flight -= 1
             self._frontier.release(job.host_id, start_ns, end_ns)
         self._handover.give(result)
+
+    def _try_elsewhere(self, job: FetchJob, start_ns: int, end_ns: int) -> None:
+        """Nobody took the request, and the host has another address: the URL waits for that."""
+        if job.kind is not Kind.ROBOTS:  # the URL that wants to know the rules waits already
+            self._in_flight -= 1
+            self._tickets.settle(job.id, is_spent=False)
+            self._frontier.put_back(job)
+        self._frontier.release(job.host_id, start_ns, end_ns)
 
     def _end_robots(self, result: FetchResult, start_ns: int, end_ns: int) -> None:
         """The host stays busy until a parser has read its rules, or is asked again elsewhere."""

@@ -6,18 +6,20 @@ import resource
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, cast
 
-from larbinpy import state
+from larbinpy import shard_options, state
 from larbinpy._native.eventloop import EventLoop
 from larbinpy._native.hosts import HostTable
 from larbinpy.clock import Clock, SystemClock
-from larbinpy.config.machine import SPARE_DESCRIPTORS, allowed_connections
+from larbinpy.config.machine import allowed_connections
 from larbinpy.dedup.bloom import BloomFiles
 from larbinpy.dedup.seen import BitsSeen, BloomSeen, ExactSeen, SeenUrls
 from larbinpy.dns import names
 from larbinpy.dns.addresses import Addresses
+from larbinpy.dns.behind import ProxiedResolver
+from larbinpy.dns.named import NamedHosts
 from larbinpy.dns.resolver import AresResolver
 from larbinpy.errors import ConfigError
-from larbinpy.fetch.base import FetchOptions
+from larbinpy.fetch import versions
 from larbinpy.fetch.curl import CurlFetcher
 from larbinpy.fetch.guard import is_public
 from larbinpy.frontier.frontier import Frontier
@@ -29,17 +31,18 @@ from larbinpy.peers import Peers
 from larbinpy.politeness.gate import Gate
 from larbinpy.records import ID_SHARD_SHIFT, ID_WITHOUT_ENQ
 from larbinpy.shared import CrawlMemory
-from larbinpy.wiring import accepted_types
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from larbinpy.config import Config
+    from larbinpy.dns.base import Resolver
     from larbinpy.frontier.recovered import Recovered
     from larbinpy.wiring import Start
 
-MAX_IDLE_S: Final = 10
-"""An idle connection is kept for the host's next request when that comes before this."""
+NAMED_HOSTS: Final = "named"
+"""File of a shard's directory: hosts that the operator named and that have private addresses."""
 CREDIT_PER_CONNECTION: Final = 2
 SPARE_CREDIT: Final = 100
 
@@ -80,6 +83,7 @@ class ShardParts:
         Raises:
             LarbinError: the log, or a file that the configuration names, cannot be used.
         """
+        versions.check()
         config = start.config
         clock = SystemClock()
         loop = EventLoop()
@@ -104,10 +108,15 @@ class ShardParts:
             addresses=Addresses(
                 hosts,
                 _make_resolver(config, loop, clock),
-                is_allowed=_allow if config.allow_private_addresses else is_public,
+                is_allowed=_judge(config),
+                named=NamedHosts(directory / NAMED_HOSTS),
             ),
             gate=Gate(config.user_agent_token, is_open=config.ignore_robots),
-            fetcher=CurlFetcher(_fetch_options(config, connections), loop),
+            fetcher=CurlFetcher(
+                shard_options.fetch_options(config, connections, directory),
+                loop,
+                jar=shard_options.make_jar(start) if config.use_cookies else None,
+            ),
             handover=Handover(directory, fifo.epoch),
             tickets=Tickets(memory, start.index, is_limited=bool(config.limit_page)),
             ledger=Ledger(fifo.counters, memory, start.index),
@@ -118,13 +127,18 @@ class ShardParts:
                 max(1, config.ram_urls // start.shards),
             ),
             body_bytes=config.body_memory_bytes // start.shards,
-            keeps_connections=config.wait_duration_s < MAX_IDLE_S,
+            keeps_connections=config.wait_duration_s < shard_options.MAX_IDLE_S,
             request_id=start.index << ID_SHARD_SHIFT | ID_WITHOUT_ENQ,
         )
 
 
-def _allow(_ip: bytes) -> bool:
-    return True
+def _judge(config: Config) -> Callable[[bytes], bool]:
+    """Which addresses everybody's links may lead to."""
+    if config.allow_private_addresses:
+        return lambda _ip: True
+    if config.proxy:
+        return lambda ip: names.is_stand_in(ip) or is_public(ip)
+    return is_public
 
 
 def _connections(start: Start) -> int:
@@ -159,13 +173,15 @@ def _make_seen(start: Start, directory: Path) -> SeenUrls:
     return BitsSeen() if config.seen_set == "bits" else ExactSeen()
 
 
-def _make_resolver(config: Config, loop: EventLoop, clock: Clock) -> AresResolver:
+def _make_resolver(config: Config, loop: EventLoop, clock: Clock) -> Resolver:
     hosts = {}
     if config.hosts_file:
         try:
             hosts = names.parse_hosts(config.hosts_file.read_bytes())
         except OSError as error:
             raise ConfigError(f"hostsFile: {config.hosts_file}: {error.strerror}") from error
+    if config.proxy:
+        return ProxiedResolver(clock, hosts=hosts)
     return AresResolver(
         loop,
         clock,
@@ -175,28 +191,10 @@ def _make_resolver(config: Config, loop: EventLoop, clock: Clock) -> AresResolve
     )
 
 
-def _fetch_options(config: Config, connections: int) -> FetchOptions:
-    descriptors = resource.getrlimit(resource.RLIMIT_NOFILE)[0] - SPARE_DESCRIPTORS
-    return FetchOptions(
-        user_agent=config.user_agent.encode(),
-        sender=config.from_address.encode(),
-        connections=connections,
-        kept_connections=max(connections, min(descriptors, 1 << 20)),
-        idle_s=MAX_IDLE_S,
-        connect_timeout_s=config.connect_timeout_s,
-        first_byte_timeout_s=config.first_byte_timeout_s,
-        stall_s=max(1, round(config.stall_time_s)),
-        total_timeout_s=config.fetch_timeout_s,
-        page_bytes=config.max_page_size_bytes,
-        types=accepted_types(config),
-        is_any_type=config.any_type,
-        allow_private=config.allow_private_addresses,
-    )
-
-
 def _notices(shard: int, found: Recovered) -> list[str]:
-    """What a user should know of the log that was opened."""
-    notices = [
+    """What a user should know: the libraries, said once, and the log that was opened."""
+    notices = [] if shard else [versions.described()]
+    notices += [
         f"shard {shard}: {damage.kind} damaged in {damage.file} at {damage.offset}"
         f" ({damage.length} bytes); the rest is used"
         for damage in found.damage

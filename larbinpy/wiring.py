@@ -118,6 +118,7 @@ def make_reader(start: Start, links: LinkFilter) -> PageReader:
         max_redirects=start.config.max_redirects,
         max_bytes=start.config.max_decoded_bytes,
         make_base=base_maker(start.config),
+        has_cookies=start.config.use_cookies,
     )
 
 

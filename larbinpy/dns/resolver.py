@@ -87,9 +87,7 @@ class AresResolver:
         """See ``Resolver``."""
         now_ns = self._clock.now_ns()
         name = host.rstrip(b".")
-        known = names.literal(host) or self._hosts.get(name)
-        if known is None and names.is_localhost(name):
-            known = names.LOOPBACK
+        known = names.known(name, self._hosts)
         if known is not None:
             error = "" if known else "no address in the hosts file"
             self._answers.append(Answer(host, known, now_ns + MAX_TTL_S * SECOND_NS, error))

@@ -23,15 +23,21 @@ class Connection:
         self._requests = requests
         self._buffer = b""
 
-    def read_request(self) -> bytes:
-        """Return the next request's head, empty when the client has closed."""
+    def peek_request(self) -> bytes:
+        """Return the next request's head without taking it, empty when the client has closed."""
         while b"\r\n\r\n" not in self._buffer:
             data = self.peer.recv(65536)
             if not data:
                 return b""
             self._buffer += data
-        head, _, self._buffer = self._buffer.partition(b"\r\n\r\n")
-        self._requests.append(head)
+        return self._buffer.partition(b"\r\n\r\n")[0]
+
+    def read_request(self) -> bytes:
+        """Return the next request's head, empty when the client has closed."""
+        head = self.peek_request()
+        if head:
+            self._buffer = self._buffer[len(head) + 4 :]
+            self._requests.append(head)
         return head
 
     def send(self, data: bytes) -> None:
@@ -158,3 +164,23 @@ def answer_for_ever(head: bytes, piece: bytes) -> Script:
             connection.send(piece)
 
     return script
+
+
+class Silent:
+    """A port that is bound, so that nobody else gets it, and refuses every connection."""
+
+    def __init__(self) -> None:
+        self._socket = socket.socket()
+        self._socket.bind(("127.0.0.1", 0))
+        self.port: int = self._socket.getsockname()[1]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._socket.close()
