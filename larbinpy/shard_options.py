@@ -95,8 +95,9 @@ def _ca_file(given: Path, combined: Path) -> str:
     try:
         ssl.create_default_context(cafile=given)
         own = given.read_bytes()
-    except (OSError, ssl.SSLError) as error:
-        reason = error.strerror or "no certificates (PEM) in it"
+    except OSError as error:
+        is_text = isinstance(error, ssl.SSLError)
+        reason = "no certificates (PEM) in it" if is_text else error.strerror
         raise ConfigError(f"caFile: {given}: {reason}") from error
     try:
         combined.write_bytes(Path(certifi.where()).read_bytes() + b"\n" + own)

@@ -50,8 +50,8 @@ class Addresses:
     """
 
     __slots__ = (
-        "_asked", "_expires_s", "_hosts", "_ipv4", "_ipv6", "_is_allowed", "_named", "_others",
-        "_private", "_resolver", "_strikes", "_told", "answered",
+        "_asked", "_expires_s", "_hosts", "_ipv4", "_is_allowed", "_named", "_others",
+        "_private", "_rare", "_resolver", "_strikes", "_told", "answered",
     )  # fmt: skip
 
     def __init__(
@@ -70,7 +70,7 @@ class Addresses:
         self._strikes: dict[int, int] = {}
         self._told: set[int] = set()
         self._ipv4 = array("I")
-        self._ipv6: dict[int, bytes] = {}
+        self._rare: dict[int, bytes] = {}
         self._expires_s = array("I")
         self._others: dict[int, tuple[bytes, ...]] = {}  # the addresses that come next
         self._private: set[int] = set()
@@ -218,16 +218,15 @@ class Addresses:
 
     def _ip(self, host_id: int) -> bytes:
         known = self._ipv4[host_id]
-        return known.to_bytes(4, "big") if known else self._ipv6.get(host_id, b"")
+        return known.to_bytes(4, "big") if known else self._rare.get(host_id, b"")
 
     def _set(self, host_id: int, ips: tuple[bytes, ...]) -> None:
         """Note addresses, the one to be used first."""
         ip = ips[0]
-        if len(ip) == 4:
-            self._ipv4[host_id] = int.from_bytes(ip, "big")
-        else:
-            self._ipv4[host_id] = 0
-            self._ipv6[host_id] = ip
+        number = int.from_bytes(ip, "big") if len(ip) == 4 else 0
+        self._ipv4[host_id] = number
+        if not number:  # IPv6, or 0.0.0.0
+            self._rare[host_id] = ip
         if len(ips) > 1:
             self._others[host_id] = ips[1:]
         else:

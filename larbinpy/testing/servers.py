@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     Script = Callable[["Connection"], None]
 
 
+EVERY_ADDRESS = "::"
+"""Of both families."""
+
+
 class Connection:
     """What a script sees of one connection."""
 
@@ -57,13 +61,29 @@ class Connection:
 
 
 class Server:
-    """Runs a script for every connection; usable as a context manager."""
+    """Runs a script for every connection; usable as a context manager.
 
-    def __init__(self, script: Script, *, address: str = "127.0.0.1", backlog: int = 128) -> None:
+    Args:
+        address: to listen on; EVERY_ADDRESS takes connections over IPv4 too.
+    """
+
+    def __init__(
+        self,
+        script: Script,
+        *,
+        address: str = "127.0.0.1",
+        backlog: int = 128,
+    ) -> None:
         self.requests: list[bytes] = []
         self.connections = 0
         self._script = script
-        self._listener = socket.create_server((address, 0), backlog=backlog)
+        is_ipv6 = ":" in address
+        self._listener = socket.create_server(
+            (address, 0),
+            backlog=backlog,
+            family=socket.AF_INET6 if is_ipv6 else socket.AF_INET,
+            dualstack_ipv6=address == EVERY_ADDRESS,
+        )
         self.port: int = self._listener.getsockname()[1]
         self._threads: list[threading.Thread] = []
         self._peers: list[socket.socket] = []

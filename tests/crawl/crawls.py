@@ -32,7 +32,13 @@ class Crawl:
         self._config = directory / "larbin.conf"
         self._output = directory / "output"
         paths = {"stateDir": f'"{self.state}"', "outputDir": f'"{directory / "save"}"'}
-        write_config(self._config, {**FAST, **paths, **keys}, title="A test.")
+        self._keys = {**FAST, **paths, **keys}
+        write_config(self._config, self._keys, title="A test.")
+
+    def set(self, key: str, value: str) -> None:
+        """Change a key for the next start."""
+        self._keys[key] = value
+        write_config(self._config, self._keys, title="A test.")
 
     def start(self, urls: Iterable[str] = (), *, scratch: bool = True) -> subprocess.Popen[bytes]:
         """Start the command; what it prints goes to a file."""
