@@ -164,10 +164,19 @@ class Addresses:
             return
         strikes = self._strikes.get(host_id, 0) + 1
         self._strikes[host_id] = strikes
+        if strikes == 1:
+            self._look_further(host_id)
         if strikes >= DEAD_AFTER:
             del self._strikes[host_id]
             self._told.add(host_id)
             self._hosts.failed(host_id, Outcome.NO_CONNECTION, now_ns + DEAD_NS)
+
+    def _look_further(self, host_id: int) -> None:
+        """None of a host's addresses could be reached: it may have some of the other family."""
+        host = self._hosts.host(host_id)
+        if host not in self._asked and len(self._asked) < ASKED_MAX:
+            self._asked[host] = (host_id, True)
+            self._resolver.submit_further(host)
 
     def outcome(self, host_id: int, code: int) -> Outcome:
         """The outcome of a URL whose host has failed with ``code``."""

@@ -36,6 +36,8 @@ class ProxiedResolver:
         error = "" if ips else "no address in the hosts file"
         self._answers.append(Answer(host, ips, expires_ns, error))
 
+    submit_further = submit
+
     def answers(self) -> list[Answer]:
         """See ``Resolver``."""
         found, self._answers = self._answers, []

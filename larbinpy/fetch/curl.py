@@ -304,7 +304,7 @@ class CurlFetcher:
         now_ns = time.monotonic_ns()
         self._limit = max(min(self._limit, self._running), 1)
         if now_ns >= self._retry_ns:  # the first of a burst
-            self._keep(self._kept * 7 // 8)
+            self._keep(min(self._kept * 7 // 8, self._running))
         self._growth = 0
         self._retry_ns = now_ns + _STARVED_RETRY_NS
         if now_ns - slot.since_ns > self._options.connect_timeout_s * _SECOND_NS:
@@ -320,9 +320,16 @@ class CurlFetcher:
             self._keep(self._kept * 9 // 8 + 1)
 
     def _keep(self, connections: int) -> None:
-        """Set how many connections may stay open, idle ones included."""
-        self._kept = min(max(connections, 1), self._options.kept_connections)
+        """Set how many connections may stay open, idle ones included.
+
+        M_MAXCONNECTS alone is looked at when a transfer ends; with the other limit a new connection
+        closes the oldest idle ones first.
+        """
+        most = self._options.kept_connections
+        self._kept = min(max(connections, 1), most)
         self._multi.setopt(pycurl.M_MAXCONNECTS, self._kept)
+        is_scarce = self._kept < most
+        self._multi.setopt(pycurl.M_MAX_TOTAL_CONNECTIONS, self._kept if is_scarce else 0)
 
     def _start_deferred(self, now_ns: int) -> None:
         if now_ns < self._retry_ns:

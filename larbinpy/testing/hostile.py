@@ -14,6 +14,7 @@ import subprocess
 import time
 import zlib
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Final, Self
 
 import brotli
@@ -21,6 +22,7 @@ import zstandard
 
 from larbinpy.records import Outcome
 from larbinpy.testing.servers import (
+    EVERY_ADDRESS,
     Connection,
     Server,
     Silent,
@@ -78,12 +80,21 @@ def _encoded(coding: bytes) -> bytes:
     return b"Content-Type: text/html\r\nContent-Encoding: %b\r\n" % coding
 
 
-def _zeros(pack: Callable[[bytes], bytes], coding: bytes) -> Script:
-    """A bomb, packed when it is first asked for."""
+@cache
+def _bomb(coding: bytes) -> bytes:
+    """So many zero bytes, packed."""
+    pack: dict[bytes, Callable[[bytes], bytes]] = {
+        b"gzip": gzip.compress,
+        b"br": lambda data: brotli.compress(data, quality=1),
+        b"zstd": zstandard.compress,
+    }
+    return pack[coding](bytes(BOMB_BYTES))
 
+
+def _bombing(coding: bytes) -> Script:
     def script(connection: Connection) -> None:
         connection.read_request()
-        connection.send(response(pack(bytes(BOMB_BYTES)), fields=_encoded(coding)))
+        connection.send(response(_bomb(coding), fields=_encoded(coding)))
         connection.wait_closed()
 
     return script
@@ -289,10 +300,9 @@ _HEADERS: Final = (
 )  # fmt: skip
 
 _CODINGS: Final = (
-    Behaviour("gzip-bomb", _zeros(gzip.compress, b"gzip"), Outcome.TOO_BIG),
-    Behaviour("br-bomb", _zeros(lambda data: brotli.compress(data, quality=1), b"br"),
-              Outcome.TOO_BIG),
-    Behaviour("zstd-bomb", _zeros(zstandard.compress, b"zstd"), Outcome.TOO_BIG),
+    Behaviour("gzip-bomb", _bombing(b"gzip"), Outcome.TOO_BIG),
+    Behaviour("br-bomb", _bombing(b"br"), Outcome.TOO_BIG),
+    Behaviour("zstd-bomb", _bombing(b"zstd"), Outcome.TOO_BIG),
     Behaviour(
         "gzip-cut", answer_and_close(HTML + b"Content-Encoding: gzip\r\n\r\n",
                                      gzip.compress(PAGE * 100)[:-12]),
@@ -385,6 +395,8 @@ class HostileWeb:
         self._ports: dict[str, int] = {}
 
     def __enter__(self) -> Self:
+        for coding in (b"gzip", b"br", b"zstd"):
+            _bomb(coding)  # packing takes time that is not under test
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
         context.load_cert_chain(make_certificate(self._directory, "other.test"))
 
@@ -397,7 +409,8 @@ class HostileWeb:
             (TLS, over_tls),
             (TLS_SILENT, answer_and_stall()),
         ):
-            self._ports[name] = self._stack.enter_context(Server(script)).port
+            server = Server(script, address=EVERY_ADDRESS, backlog=512)
+            self._ports[name] = self._stack.enter_context(server).port
         self._ports[NOBODY] = self._stack.enter_context(Silent()).port
         return self
 
@@ -420,11 +433,11 @@ class HostileWeb:
         return [f"http://h{n}.{GOOD_DOMAIN}:{port}/" for n in range(self._good_hosts)]
 
     def write_hosts(self) -> Path:
-        """A hosts file that names everybody."""
-        names = [f"{behaviour.name}.{DOMAIN}" for behaviour in BEHAVIOURS]
-        names += [f"h{n}.{GOOD_DOMAIN}" for n in range(self._good_hosts)]
+        """A hosts file in which everybody has an address: a crawler asks each of one at a time."""
+        hostile = [f"127.0.2.{n} {b.name}.{DOMAIN}\n" for n, b in enumerate(BEHAVIOURS)]
+        good = [f"127.0.3.{n} h{n}.{GOOD_DOMAIN}\n" for n in range(self._good_hosts)]
         path = self._directory / "hosts"
-        path.write_text("".join(f"127.0.0.1 {name}\n" for name in names))
+        path.write_text("".join(hostile + good))
         return path
 
     def _serve(self, connection: Connection) -> None:

@@ -19,17 +19,16 @@ if TYPE_CHECKING:
     from larbinpy.testing.hostile import Behaviour
 
 GOOD_HOSTS = 50
-GOOD_PAGES = 20
+GOOD_PAGES = 100
 KEYS = {
     "waitDuration": "50ms",
-    "waitDurationIP": "0",
     "connectTimeout": "2s",
     "firstByteTimeout": "2s",
     "stallTime": "3s",
     "fetchTimeout": "5s",
     "maxPageSize": "1Mi",
     "maxRedirects": "10",
-    "depthInSite": "100",
+    "depthInSite": "200",
     "useCookies": "yes",
 }
 
@@ -108,7 +107,10 @@ def test_each_behaviour_has_its_outcome(found: Found, behaviour: Behaviour) -> N
 
 @pytest.mark.slow
 def test_honest_hosts_do_not_suffer(found: Found) -> None:
-    """All their pages come, in the time that they take alone, with a tenth and a second more."""
+    """All their pages come, in the time that they take alone, or a tenth and a second more.
+
+    The hostile servers share the processors with the crawl; that is what the second is for.
+    """
     assert len(found.good) == GOOD_HOSTS * GOOD_PAGES
     assert {line["outcome"] for line in found.good} == {"success"}
     assert seconds(found.good) < found.alone_s * 1.1 + 1
