@@ -106,6 +106,11 @@ class Manners:
         return sum(not r.job.id & ID_WITHOUT_ENQ for r in (*self._held, *self._ours))
 
     @property
+    def has_held(self) -> bool:
+        """Whether there are results that wait, of any kind."""
+        return bool(self._held or self._ours)
+
+    @property
     def is_line_fine(self) -> bool:
         """Whether requests may be made."""
         return self._line.state is State.FINE

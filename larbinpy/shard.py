@@ -100,7 +100,8 @@ class Shard:
             results = self._fetcher.poll(self._timeout_s(now))
             for result in results:
                 self._end(result)
-            self._settle()
+            if self._manners.has_held:
+                self._settle()
             self._flush(now, is_idle=not results)
             if now - self._published_ns > PUBLISH_NS:
                 self._publish(now)
@@ -258,12 +259,17 @@ class Shard:
         room = min(self._room(), self._bandwidth.room(now))
         if room <= 0:
             return
+        if len(self._errands):
+            self._run_errands(now)
+        for taken in self._frontier.take(now, room):
+            self._begin(taken, now)
+
+    def _run_errands(self, now: int) -> None:
+        """Ask for robots.txt files that lie on other hosts."""
         for job in self._errands.ready(now):
             self._submit(job, now)
         for job in self._errands.lost():
             self._rule(job.tag, 0, b"", now)
-        for taken in self._frontier.take(now, room):
-            self._begin(taken, now)
 
     def _probe(self, now: int) -> None:
         """Our own line may be down: ask somebody, now and then."""
@@ -426,8 +432,11 @@ class Shard:
             probe_ns = self._manners.probe_ns()
             longest_ns = min(longest_ns, max(probe_ns - now, 0)) if probe_ns >= 0 else longest_ns
             return longest_ns / 1e9
-        times = (self._frontier.next_ns(), self._errands.next_ns())
-        due_ns = max(min((at for at in times if at >= 0), default=-1), self._bandwidth.next_ns())
+        due_ns = self._frontier.next_ns()
+        if len(self._errands):
+            errand_ns = self._errands.next_ns()
+            due_ns = errand_ns if due_ns < 0 else min(due_ns, errand_ns)
+        due_ns = max(due_ns, self._bandwidth.next_ns())
         wait_ns = longest_ns if due_ns < 0 else min(max(due_ns - now, 0), longest_ns)
         names_s = self._addresses.wait_s(now)
         return wait_ns / 1e9 if names_s < 0 else min(names_s, wait_ns / 1e9)

@@ -47,7 +47,7 @@ def process(run: str, state: Path) -> Iterator[tuple[Channel, subprocess.Popen[b
     channel = Channel(ours)
     fields = {
         "config": to_json(Config()), "state": str(state), "uuid": "00" * 16, "index": 4,
-        "shards": 5, "parsers": 1,
+        "shards": 5, "parsers": 1, "is_trusted": True,
     }  # fmt: skip
     payload = entries.encode_control("start", **fields)
     with (state / "memory").open("w+") as file:

@@ -179,9 +179,9 @@ def test_bodies_in_files(tmp_path: Path) -> None:
     ("outcome", "status", "expected"),
     [
         (Outcome.SUCCESS, 200, (200, b"Disallow: /")),
-        (Outcome.TRUNCATED, 200, (200, b"Disallow: /")),
+        (Outcome.TRUNCATED, 200, (0, b"Disallow: /")),
         (Outcome.ERR_40X, 404, (404, b"")),
-        (Outcome.ERR_40X, 503, (503, b"")),
+        (Outcome.ERR_40X, 503, (0, b"")),
         (Outcome.NO_CONNECTION, 0, (0, b"")),
         (Outcome.TIMEOUT, 200, (0, b"")),
         (Outcome.PROTOCOL_ERROR, 200, (0, b"")),

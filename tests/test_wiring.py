@@ -27,7 +27,7 @@ def test_a_start_message_is_read_back(tmp_path: Path) -> None:
     config = Config(start_urls=(b"http://a/",), depth_in_site=9)
     fields = {
         "verb": "start", "config": to_json(config), "index": 2, "state": str(tmp_path),
-        "uuid": "ab" * 16, "shards": 3, "parsers": 4,
+        "uuid": "ab" * 16, "shards": 3, "parsers": 4, "is_trusted": True,
     }  # fmt: skip
     assert Start.read(fields) == Start(config, 2, tmp_path, b"\xab" * 16, 3, 4)
 

@@ -35,6 +35,9 @@ class Answer(IntEnum):
     NO = 2
 
 
+_YES: Final = (Answer.YES, "")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
     """0 = no limit."""
@@ -115,6 +118,8 @@ class Budgets:
         known = self._same.get(host)
         if known is not None and known.in_a_row >= self._limits.same:
             return Answer.NO, "sameContent"
+        if not self._budgets:
+            return _YES
         worst = Answer.YES
         for budget, key_of in self._budgets:
             answer = budget.ask(key_of(host, url))
@@ -142,8 +147,9 @@ class Budgets:
 
     def settle(self, page_id: int, host: bytes, digest: bytes, *, is_good: bool) -> None:
         """The page has its outcome, or is tried again; unknown ones cost nothing."""
-        for (budget, _), key in zip(self._budgets, self._keys.pop(page_id, ()), strict=False):
-            budget.settle(key, is_good=is_good)
+        if self._budgets:
+            for (budget, _), key in zip(self._budgets, self._keys.pop(page_id, ()), strict=False):
+                budget.settle(key, is_good=is_good)
         if is_good and self._limits.same:
             known = self._same.get(host)
             if known is None:

@@ -132,8 +132,11 @@ class Frontier:
 
     def next_ns(self) -> int:
         """When the next URL may be taken; -1 = nobody knows."""
-        times = [at for at in (self._table.next_ns(), self._retries.next_ns()) if at >= 0]
-        return min(times, default=-1)
+        next_ns = self._table.next_ns()
+        if not len(self._retries):
+            return next_ns
+        retry_ns = self._retries.next_ns()
+        return retry_ns if next_ns < 0 else min(next_ns, retry_ns)
 
     def take(self, now_ns: int, limit: int) -> list[Taken]:
         """URLs of hosts that may be asked now; each host is busy until ``release`` or ``skip``.
@@ -229,8 +232,9 @@ class Frontier:
             positions: where their records lie in the log.
         """
         self.undone += len(pages)
-        for page in pages:
-            self._retries.forget(page.id)
+        if self._retries.are_known:
+            for page in pages:
+                self._retries.forget(page.id)
         entries = [done_entry(page) for page in pages]
         start = size = 0
         for at, entry in enumerate(entries):

@@ -48,6 +48,11 @@ class Retries:
         """Take over the tries that a log tells of; their URLs wait in the chains."""
         self._tries = {id_lsn: retry.attempt for id_lsn, retry in retries.items()}
 
+    @property
+    def are_known(self) -> bool:
+        """Whether any URL was tried in vain."""
+        return bool(self._tries)
+
     def tries(self, page_id: int) -> int:
         """How often a URL was tried in vain."""
         return self._tries.get(page_id & ID_LSN_MASK, 0) if self._tries else 0
@@ -61,8 +66,7 @@ class Retries:
 
     def forget(self, page_id: int) -> None:
         """The URL is done."""
-        if self._tries:
-            self._tries.pop(page_id & ID_LSN_MASK, None)
+        self._tries.pop(page_id & ID_LSN_MASK, None)
 
     def park(self, job: FetchJob, due_ns: int) -> None:
         """Let a URL wait until ``due_ns``."""
