@@ -319,12 +319,12 @@ def test_only_a_request_that_nobody_took_goes_elsewhere(shard: Shard) -> None:
 
 def test_while_our_own_line_is_silent_hosts_keep_their_addresses(shard: Shard) -> None:
     """It may not be their fault."""
+    befriend(shard)
     shard.frontier.put(links((0,)))
     shard.addresses.turn(shard.now)
     answered(shard, bytes((9, 9, 9, 1)), bytes((9, 9, 9, 2)))
     job = shard.take()
-    for number in range(SILENT):
-        shard.end(shard.stranger(number), Outcome.NO_CONNECTION)
+    fall_silent(shard)
     assert not shard.manners.is_line_fine
     assert not shard.manners.goes_elsewhere(no_connection(job), shard.now)
 
