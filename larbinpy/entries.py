@@ -186,6 +186,7 @@ def decode_robots(payload: bytes) -> tuple[bytes, int, bytes]:
 _GROUP: Final = struct.Struct("<HHII")
 _LINK_BYTES: Final = 32
 _URL_LENGTH: Final = struct.Struct("<8xH")
+_LINK_HOST: Final = struct.Struct("<8xH6xBB")
 
 
 def link_groups(via: bytes, tag: bytes, links: bytes, count: int) -> Iterator[bytes]:
@@ -204,6 +205,27 @@ def link_groups(via: bytes, tag: bytes, links: bytes, count: int) -> Iterator[by
             part = links[start:at]
             yield _GROUP.pack(len(via), len(tag), number, len(part)) + via + tag + part
             start, number = at, 0
+
+
+def hosts_of_links(payload: bytes) -> list[bytes]:
+    """The hosts of the links in a well-formed LINKS frame, each once a run of links.
+
+    Cost: 0.5 us a link; for the few frames of the seeder.
+    """
+    found: list[bytes] = []
+    at = 0
+    while at < len(payload):
+        via, tag, _, size = _GROUP.unpack_from(payload, at)
+        at += _GROUP.size + via + tag
+        end = at + size
+        while at < end:
+            length, host_start, host_length = _LINK_HOST.unpack_from(payload, at)
+            start = at + _LINK_BYTES + host_start
+            host = payload[start : start + host_length]
+            if not found or found[-1] != host:
+                found.append(host)
+            at += _LINK_BYTES + length
+    return found
 
 
 # --- CONTROL ---------------------------------------------------------------------------------
