@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from larbinpy.testing.hostile import BEHAVIOURS, GOOD_DOMAIN, HTTP, HostileWeb
+from larbinpy.testing.behaviours import BEHAVIOURS, HTTP
+from larbinpy.testing.hostile import GOOD_DOMAIN, HostileWeb
 from tests.crawl.crawls import Crawl, Line
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from larbinpy.testing.hostile import Behaviour
+    from larbinpy.testing.behaviours import Behaviour
 
 GOOD_HOSTS = 50
 GOOD_PAGES = 100
