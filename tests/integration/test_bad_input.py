@@ -223,8 +223,8 @@ def test_all_connections_are_refused(bare: Crawl) -> None:
 
 
 def test_addresses_that_are_not_allowed(bare: Crawl) -> None:
-    """Loopback addresses are private."""
-    del bare.keys["allowPrivateAddresses"]
+    """Our own ports are nobody's, not even the operator's."""
+    bare.keys["inputPort"] = "9"
     assert nothing(bare, "http://127.0.0.1:9/") == "1 of 1 URLs ended as forbiddenAddress"
 
 
