@@ -98,6 +98,9 @@ def judge(
     _check_pages(verdict, victim.output, answer, web)
     _check_report(verdict, victim.state, answer, lines)
     _check_messages(verdict, victim.messages)
+    said = victim.verify()
+    if said:
+        verdict.faults.append(f"state --verify: {said}")
     verdict.restarts_s = _restarts(requests, spawned_ns, kills)
     return verdict
 

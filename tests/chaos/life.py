@@ -87,6 +87,17 @@ class Victim:
         """What all runs wrote to stderr."""
         return self.directory / "messages"
 
+    def verify(self) -> str:
+        """What ``larbinpy state --verify`` says of the state; nothing when it is sound."""
+        ended = subprocess.run(
+            [sys.executable, "-m", "larbinpy", "state", str(self.state), "--verify"],
+            env=_ENVIRONMENT,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return "" if ended.returncode == 0 else (ended.stdout + ended.stderr)[-500:]
+
     def start(
         self,
         environment: dict[str, str] | None = None,
