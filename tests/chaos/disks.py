@@ -168,8 +168,7 @@ class Copies:
     def _judged(self, name: str, victim: Victim, requests: list[Request]) -> list[str]:
         """The faults of a crawl that has ended; damage excuses losses and what is said of it."""
         verdict = judge(victim, [], [], requests=[*self._requests, *requests], answer=self._answer)
-        again = verdict.requests - len(self._answer.requests) + verdict.lost
-        print(f"{name}: {verdict.lost} lost, {again} fetched again")
+        print(f"{name}: {verdict.lost} lost, {verdict.without_kill} fetched again")
         faults = [fault for fault in verdict.faults if not fault.startswith(AGAIN)]
         if name not in ("twice", "again"):
             faults = [f for f in faults if not f.startswith(("said: ", "state --verify: "))]

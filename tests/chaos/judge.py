@@ -60,6 +60,8 @@ class Verdict:
     lost: int = 0
     refetched: list[int] = field(default_factory=list)
     """Pages fetched again because of each kill."""
+    without_kill: int = 0
+    """Pages fetched again that no kill is to blame for."""
     torn: int = 0
     """Records, lines and pages that are damaged or half there."""
     stored: int = 0
@@ -134,12 +136,15 @@ def _check_requests(
     causes = _Causes(kills)
     without = []
     for url, moments in times.items():
+        if answer.statuses.get(url, 0) >= 500:
+            continue  # these are tried again by rule, killed or not
         for before, after in pairwise(moments):
             cause = causes.of(before, after, shards.get(url, 0))
             if cause is None:
                 without.append((url, before, after))
             else:
                 verdict.refetched[cause] += 1
+    verdict.without_kill = len(without)
     if without:
         verdict.faults.append(f"{AGAIN}: {len(without)} pages, as {without[:3]}")
 

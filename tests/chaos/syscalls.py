@@ -200,7 +200,7 @@ class Bench:
         if position.role == "recovery":
             requests = [*self._prepared_requests, *requests]
         verdict = judge(victim, [], [], requests=requests, answer=self._answer)
-        again = verdict.requests - len(self._answer.requests)
+        again = sum(verdict.refetched) + verdict.without_kill
         score.lost += verdict.lost
         score.refetched += again
         score.stored_again += verdict.stored_again
