@@ -21,7 +21,7 @@ from tables cimport (
     HASH_KEY_BYTES, LEVELS, NONE, SET_SLOTS, STATE_BUSY, STATE_FAILED, STATE_IDLE, STATE_NEW,
     STATE_RESOLVING, STATE_SCHEDULED, arrival, arrivals_find, heap_remove, host_at, host_delay,
     host_fail, host_give_back, host_leave, host_move, host_moved, host_record, host_woken,
-    index_cell, index_size, ip_at, ip_claim, ip_entry, ip_key, ip_nodes, ip_record, ip_release,
+    index_cell, index_size, ip_at, ip_claim, ip_entry, ip_key, ip_nodes, ip_record, ip_release, ip_until,
     ip_slot, later, list_add, list_remove, mix64, name_add, name_at, name_find, name_hash,
     name_table, piece_pool, queue_pop, queue_push, record_read, records_bad, schedule,
     schedule_bytes, schedule_free, schedule_init, settle, slabs_free,
@@ -64,6 +64,7 @@ cdef class HostTable:
             process keeps the number for itself.
         lease_ns: how long an address is claimed in ``ip_table``; longer than any request takes.
         ip_table: writable buffer of a ``shared.IpTable``, when several shards ask.
+        owner: number under which addresses are claimed there, for ``IpTable.forget``.
 
     Times are monotonic nanoseconds.  A host is known by its number, from 0 in the order of arrival.
     Host numbers that do not exist raise ``IndexError``.
@@ -82,6 +83,7 @@ cdef class HostTable:
     cdef uint64_t _wait_ns
     cdef uint64_t _wait_ip_ns
     cdef uint64_t _lease_ns
+    cdef uint64_t _owner
     cdef uint32_t _per_ip
     cdef bint _from_tail
     cdef unsigned char[::1] _shared
@@ -90,7 +92,7 @@ cdef class HostTable:
 
     def __cinit__(
         self, *, order: str = "bfs", wait_ns: int, wait_ip_ns: int, per_ip: int = 1,
-        lease_ns: int = 0, ip_table=None
+        lease_ns: int = 0, ip_table=None, owner: int = 0
     ):
         if order not in ("bfs", "dfs", "best"):
             raise ValueError(f"order must be bfs, dfs or best, not {order!r}")
@@ -101,6 +103,7 @@ cdef class HostTable:
         self._wait_ns = wait_ns
         self._wait_ip_ns = wait_ip_ns
         self._lease_ns = lease_ns
+        self._owner = owner
         schedule_init(&self._schedule)
         cdef bytes secret = os.urandom(HASH_KEY_BYTES)
         memcpy(self._names.key, PyBytes_AS_STRING(secret), HASH_KEY_BYTES)
@@ -315,7 +318,9 @@ cdef class HostTable:
         if self._slots == NULL:
             return True
         lease_ns = self._lease_ns if self._per_ip == 1 else self._wait_ip_ns
-        free_at_ns = ip_claim(self._slots, self._slot_count, ip.key, now_ns, lease_ns)
+        free_at_ns = ip_claim(
+            self._slots, self._slot_count, ip.key, now_ns, lease_ns, self._owner
+        )
         if free_at_ns:
             retry_ns = now_ns + later(self._wait_ip_ns, CLAIM_RETRY_NS)
             ip.next_ns = min(free_at_ns, retry_ns)
@@ -443,7 +448,8 @@ cdef class HostTable:
         cdef ip_record *ip = ip_at(&self._schedule, host_at(&self._schedule, number).ip)
         cdef uint64_t claimed_ns = ip.next_ns
         if self._slots != NULL and self._per_ip == 1:
-            ip_release(self._slots, self._slot_count, ip.key, claimed_ns + self._lease_ns,
+            ip_release(self._slots, self._slot_count, ip.key,
+                       ip_until(claimed_ns, self._lease_ns, self._owner),
                        later(claimed_ns, ip_next_ns))
         self._busy -= 1
         host_give_back(&self._schedule, number, ip_next_ns)

@@ -2,7 +2,9 @@
  *
  * A slot is a key (64-bit hash of the address) and a time.  A slot whose time has passed says
  * nothing, whatever its key, and may be taken by anybody: so a killed process leaves behind no lock
- * but a time that runs out, and nothing need ever be cleaned.
+ * but a time that runs out, and nothing need ever be cleaned.  Who wants to may free the claims of a
+ * dead process before: the low bits of a claim's time are its owner.  A time that was set otherwise
+ * may look like one; then it becomes a little later, which is harmless.
  *
  * An address may stand in any of the SET_SLOTS slots of its set.  A claim
  *   1. looks: a slot with our key and a time to come is somebody's claim;
@@ -28,6 +30,7 @@
 #define SET_SLOTS 16
 #define CLAIM_TRIES 8
 #define STEP_BACK_NS 1000000u
+#define OWNER_MASK 0x1ffull
 
 typedef struct {
     uint64_t key;
@@ -80,11 +83,17 @@ static inline int set_choose(const ip_slot *set, uint64_t key, uint64_t now_ns, 
     return chosen;
 }
 
+/* End of a claim; owner 0 = nobody will free it. */
+static inline uint64_t ip_until(uint64_t now_ns, uint64_t lease_ns, uint64_t owner) {
+    uint64_t until_ns = now_ns + lease_ns;
+    return owner ? (until_ns & ~OWNER_MASK) | owner : until_ns;
+}
+
 /* 0 = the address is ours until now + lease (or its set is full); else when to try again. */
 static inline uint64_t ip_claim(ip_slot *slots, size_t count, uint64_t key, uint64_t now_ns,
-                                uint64_t lease_ns) {
+                                uint64_t lease_ns, uint64_t owner) {
     ip_slot *set = ip_set(slots, count, key);
-    uint64_t until_ns = now_ns + lease_ns, seen_ns = 0;
+    uint64_t until_ns = ip_until(now_ns, lease_ns, owner), seen_ns = 0;
     for (int tries = 0; tries < CLAIM_TRIES; tries++) {
         uint64_t claimed_ns = set_claimed(set, key, -1);
         if (claimed_ns > now_ns) return claimed_ns;
@@ -109,6 +118,16 @@ static inline void ip_release(ip_slot *slots, size_t count, uint64_t key, uint64
         if (atomic_get(&set[i].key) == key &&
             atomic_swap(&set[i].free_at_ns, until_ns, free_at_ns))
             return;
+}
+
+/* Free all claims of a process that is dead: their addresses may be asked from free_at_ns on. */
+static inline void ip_forget(ip_slot *slots, size_t count, uint64_t owner, uint64_t now_ns,
+                             uint64_t free_at_ns) {
+    for (size_t i = 0; i < count; i++) {
+        uint64_t at = atomic_get(&slots[i].free_at_ns);
+        if (at > now_ns && (at & OWNER_MASK) == owner)
+            atomic_swap(&slots[i].free_at_ns, at, free_at_ns);
+    }
 }
 
 #endif

@@ -5,15 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "percent.h"
+
 /* How many bytes normalising may make of one. */
 #define ROBOTS_GROWTH 3
-
-/* Value of a hex digit, -1 for any other byte. */
-static inline int robots_hex(uint8_t byte) {
-    if (byte >= '0' && byte <= '9') return byte - '0';
-    byte |= 32;
-    return byte >= 'a' && byte <= 'f' ? byte - 'a' + 10 : -1;
-}
 
 /* Whether a byte is unreserved, or one that a rule can only say in its encoded form. */
 static inline int robots_is_decoded(uint8_t byte) {
@@ -32,20 +27,18 @@ static inline int robots_is_plain(const uint8_t *text, size_t size) {
 /* Write the normal form, at most ROBOTS_GROWTH * size bytes; return its size.  Hex digits become
  * upper case, bytes over 127 are encoded, and what robots_is_decoded names is decoded. */
 static inline size_t robots_normalise(const uint8_t *text, size_t size, uint8_t *out) {
-    static const char digits[] = "0123456789ABCDEF";
     size_t used = 0;
     for (size_t i = 0; i < size; i++) {
         uint8_t byte = text[i];
         int is_encoded = byte == '%' && size - i > 2
-            && robots_hex(text[i + 1]) >= 0 && robots_hex(text[i + 2]) >= 0;
+            && hex_value(text[i + 1]) >= 0 && hex_value(text[i + 2]) >= 0;
         if (is_encoded) {
-            byte = (uint8_t)(robots_hex(text[i + 1]) << 4 | robots_hex(text[i + 2]));
+            byte = (uint8_t)(hex_value(text[i + 1]) << 4 | hex_value(text[i + 2]));
             i += 2;
         }
         if (byte >= 128 || (is_encoded && !robots_is_decoded(byte))) {
-            out[used++] = '%';
-            out[used++] = (uint8_t)digits[byte >> 4];
-            out[used++] = (uint8_t)digits[byte & 15];
+            put_percent(out + used, byte, UPPER_HEX);
+            used += 3;
         } else {
             out[used++] = byte;
         }

@@ -13,7 +13,7 @@ cimport cython
 from cpython.buffer cimport PyBuffer_FillInfo
 from libc.stdint cimport uint64_t
 from libc.stdlib cimport calloc, free
-from tables cimport SET_SLOTS, ip_claim, ip_key, ip_release, ip_slot
+from tables cimport SET_SLOTS, ip_claim, ip_forget, ip_key, ip_release, ip_slot, ip_until
 
 import fcntl
 import os
@@ -229,18 +229,21 @@ cdef class IpTable:
             raise ValueError("an address has 4 or 16 bytes")
         return ip_key(ip, len(ip))
 
-    def claim(self, bytes ip not None, now_ns: int, lease_ns: int):
+    def claim(self, bytes ip not None, now_ns: int, lease_ns: int, owner: int = 0):
         """Claim an address until its release, or until ``now_ns + lease_ns`` if that never comes.
+
+        Args:
+            owner: 1 to 511: a number of the process, for ``forget``; 0 = none.
 
         Returns:
             0 when it is ours, else the time from which it is worth trying again.
 
         Cost: reads one set of slots (256 bytes) twice; never waits.
         """
-        cdef uint64_t key = self._key(ip), now = now_ns, lease = lease_ns
-        cdef uint64_t free_at_ns = ip_claim(self._slots, self._count, key, now, lease)
+        cdef uint64_t key = self._key(ip), now = now_ns, lease = lease_ns, number = owner
+        cdef uint64_t free_at_ns = ip_claim(self._slots, self._count, key, now, lease, number)
         if not free_at_ns:
-            self._until[key] = now + lease
+            self._until[key] = ip_until(now, lease, number)
         return free_at_ns
 
     def release(self, bytes ip not None, free_at_ns: int):
@@ -252,3 +255,12 @@ cdef class IpTable:
         until_ns = self._until.pop(key, None)
         if until_ns is not None:
             ip_release(self._slots, self._count, key, until_ns, free_at_ns)
+
+    def forget(self, owner: int, now_ns: int, free_at_ns: int):
+        """Free the claims of a process that is dead: their addresses may be asked from then on.
+
+        Cost: a look at every slot.
+        """
+        cdef uint64_t number = owner, now = now_ns, free_at = free_at_ns
+        with nogil:
+            ip_forget(self._slots, self._count, number, now, free_at)

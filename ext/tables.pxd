@@ -139,7 +139,10 @@ cdef extern from "iptable.h" nogil:
 
     uint64_t mix64(uint64_t x)
     uint64_t ip_key(const uint8_t *ip, size_t size)
+    uint64_t ip_until(uint64_t now_ns, uint64_t lease_ns, uint64_t owner)
     uint64_t ip_claim(ip_slot *slots, size_t count, uint64_t key, uint64_t now_ns,
-                      uint64_t lease_ns)
+                      uint64_t lease_ns, uint64_t owner)
+    void ip_forget(ip_slot *slots, size_t count, uint64_t owner, uint64_t now_ns,
+                   uint64_t free_at_ns)
     void ip_release(ip_slot *slots, size_t count, uint64_t key, uint64_t until_ns,
                     uint64_t free_at_ns)

@@ -77,6 +77,7 @@ cdef class Transfer:
     cdef Py_ssize_t _type_start     # value of Content-Type in the block; 0: none
     cdef Py_ssize_t _type_end
     cdef uint64_t _length           # value of Content-Length
+    cdef bint _has_length
     cdef int _fields
     cdef Py_ssize_t _header_bytes
     cdef uint64_t _body_bytes
@@ -86,6 +87,8 @@ cdef class Transfer:
     cdef readonly int abort
     cdef readonly bint is_complete  # the header block of the final response has ended
     cdef readonly bint has_location
+    cdef readonly bint has_cookies  # it has a Set-Cookie field
+    cdef readonly bint is_chunked   # it has a Transfer-Encoding field
     cdef readonly int64_t first_ns  # monotonic; 0: nothing came
     cdef readonly int64_t last_ns
 
@@ -142,6 +145,11 @@ cdef class Transfer:
         if self._rest is None:
             return self._first
         return bytes(self._rest)
+
+    @property
+    def is_ambiguous(self):
+        """Whether the response says twice, and differently, where its body ends (RFC 9112, 6.3)."""
+        return self.is_chunked and self._has_length
 
     @property
     def bytes_read(self):
@@ -202,10 +210,13 @@ cdef class Transfer:
         self._type_start = 0
         self._type_end = 0
         self._length = 0
+        self._has_length = False
         self._fields = 0
         self.status = 0
         self.is_complete = False
         self.has_location = False
+        self.has_cookies = False
+        self.is_chunked = False
 
     cdef int _shrink(self) except -1:
         # One long block must not be paid for by every handle for ever.
@@ -268,8 +279,13 @@ cdef class Transfer:
             self._type_end = start + size
         elif starts_with(line, size, b"content-length:", 15):
             self._length = number_of(line + 15, size - 15)
+            self._has_length = True
         elif starts_with(line, size, b"location:", 9):
             self.has_location = True
+        elif starts_with(line, size, b"set-cookie:", 11):
+            self.has_cookies = True
+        elif starts_with(line, size, b"transfer-encoding:", 18):
+            self.is_chunked = True
 
     cdef int _end_block(self) except -1:
         self.is_complete = True

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "percent.h"
+
 enum {
     PATH_PLAIN = 1,  /* copied within a path segment: neither a delimiter nor to be escaped */
     QUERY_PLAIN = 2, /* copied within the query of an http URL */
@@ -42,12 +44,6 @@ static void url_classes_init(void) {
     url_class_clear("\"#<>'", QUERY_PLAIN);
     url_class_set("#/:<>?@[\\]^|%", HOST_BAD);
     url_class_set("+-.", SCHEME_BYTE);
-}
-
-static inline int hex_value(uint8_t c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
 static inline int is_slash(uint8_t c) { return c == '/' || c == '\\'; }
@@ -102,21 +98,11 @@ static inline void out_number(url_out *out, uint32_t value, uint32_t radix) {
     uint8_t digits[10];
     int n = 0;
     do {
-        digits[n++] = (uint8_t)"0123456789abcdef"[value % radix];
+        digits[n++] = (uint8_t)LOWER_HEX[value % radix];
         value /= radix;
     } while (value > 0);
     while (n > 0) out_byte(out, digits[--n]);
 }
-
-static inline uint8_t *put_percent(uint8_t *to, uint8_t c, const char *digits) {
-    to[0] = '%';
-    to[1] = (uint8_t)digits[c >> 4];
-    to[2] = (uint8_t)digits[c & 15];
-    return to + 3;
-}
-
-#define UPPER_HEX "0123456789ABCDEF"
-#define LOWER_HEX "0123456789abcdef"
 
 /* Copy `text` without TAB, CR and LF to the start of `out`; -1 when there is no memory. */
 static inline int text_without_breaks(url_text *text, url_out *out) {

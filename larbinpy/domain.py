@@ -127,6 +127,10 @@ class Domains:
         domain = self._suffixes.privatesuffix(name.decode("latin-1"))
         return name if domain is None else domain.encode("latin-1")
 
+    def is_suffix(self, name: bytes) -> bool:
+        """Whether this is a public suffix, such as ``com`` or ``co.uk``: nobody's own name."""
+        return self._suffixes.privatesuffix(name.decode("latin-1")) is None
+
 
 def psl_bytes() -> bytes:
     """The packaged public suffix list, for the copy in a crawl's state."""

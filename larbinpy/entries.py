@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import struct
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from larbinpy.errors import FormatError
 from larbinpy.frames import MAX_PAYLOAD
@@ -19,9 +19,29 @@ from larbinpy.records import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from larbinpy.records import FetchResult
+
+_Entry = TypeVar("_Entry")
+
+
+def _decode_all(
+    name: str, payload: bytes, count: int, decode: Callable[[bytes, int], tuple[_Entry, int]]
+) -> list[_Entry]:
+    """Decode the entries of a frame; ``decode`` tells where an entry ends."""
+    entries = []
+    at = 0
+    try:
+        for _ in range(count):
+            entry, at = decode(payload, at)
+            entries.append(entry)
+    except struct.error as error:
+        raise FormatError(f"{name} entry cut short: {error}") from error
+    if at != len(payload):
+        raise FormatError(f"{name} entries do not fill their frame")
+    return entries
+
 
 # --- PAGE ------------------------------------------------------------------------------------
 
@@ -80,21 +100,13 @@ def decode_pages(payload: bytes, count: int) -> list[Page]:
     Raises:
         FormatError: the entries do not fill the payload.
     """
-    pages = []
-    at = 0
-    try:
-        for _ in range(count):
-            (size,) = _SIZE.unpack_from(payload, at)
-            pages.append(_decode_page(payload, at + _SIZE.size, at + _SIZE.size + size))
-            at += _SIZE.size + size
-    except struct.error as error:
-        raise FormatError(f"PAGE entry cut short: {error}") from error
-    if at != len(payload):
-        raise FormatError("PAGE entries do not fill their frame")
-    return pages
+    return _decode_all("PAGE", payload, count, _decode_page)
 
 
-def _decode_page(payload: bytes, at: int, end: int) -> Page:
+def _decode_page(payload: bytes, at: int) -> tuple[Page, int]:
+    (size,) = _SIZE.unpack_from(payload, at)
+    at += _SIZE.size
+    end = at + size
     values = _PAGE.unpack_from(payload, at)
     family, ip, *lengths = values[15:]
     texts = []
@@ -108,7 +120,7 @@ def _decode_page(payload: bytes, at: int, end: int) -> Page:
         raise FormatError("PAGE entry with wrong lengths")
     address = b"" if not family else ip[:4] if family == 4 else ip
     fields = [*values[:15], address, *texts]
-    return Page(*fields)
+    return Page(*fields), end
 
 
 # --- PARSED, ROBOTS -------- -----------------------------------------------------------------
@@ -142,21 +154,15 @@ def decode_parsed(payload: bytes, count: int) -> list[ParsedPage]:
     Raises:
         FormatError: the entries do not fill the payload.
     """
-    pages = []
-    at = 0
-    try:
-        for _ in range(count):
-            number, epoch, outcome, filters, *rest = _PARSED.unpack_from(payload, at)
-            at += _PARSED.size
-            filtered = dict(_FILTER.unpack_from(payload, at + i * 5) for i in range(filters))
-            at += filters * _FILTER.size
-            fields = [number, epoch, outcome, *rest, filtered]
-            pages.append(ParsedPage(*fields))
-    except struct.error as error:
-        raise FormatError(f"PARSED entry cut short: {error}") from error
-    if at != len(payload):
-        raise FormatError("PARSED entries do not fill their frame")
-    return pages
+    return _decode_all("PARSED", payload, count, _decode_parsed)
+
+
+def _decode_parsed(payload: bytes, at: int) -> tuple[ParsedPage, int]:
+    number, epoch, outcome, filters, *rest = _PARSED.unpack_from(payload, at)
+    at += _PARSED.size
+    filtered = dict(_FILTER.unpack_from(payload, at + i * _FILTER.size) for i in range(filters))
+    fields = [number, epoch, outcome, *rest, filtered]
+    return ParsedPage(*fields), at + filters * _FILTER.size
 
 
 def encode_robots(origin: bytes, status: int, text: bytes) -> bytes:
@@ -180,6 +186,7 @@ def decode_robots(payload: bytes) -> tuple[bytes, int, bytes]:
 _GROUP: Final = struct.Struct("<HHII")
 _LINK_BYTES: Final = 32
 _URL_LENGTH: Final = struct.Struct("<8xH")
+_LINK_HOST: Final = struct.Struct("<8xH6xBB")
 
 
 def link_groups(via: bytes, tag: bytes, links: bytes, count: int) -> Iterator[bytes]:
@@ -198,6 +205,27 @@ def link_groups(via: bytes, tag: bytes, links: bytes, count: int) -> Iterator[by
             part = links[start:at]
             yield _GROUP.pack(len(via), len(tag), number, len(part)) + via + tag + part
             start, number = at, 0
+
+
+def hosts_of_links(payload: bytes) -> list[bytes]:
+    """The hosts of the links in a well-formed LINKS frame, each once a run of links.
+
+    Cost: 0.5 us a link; for the few frames of the seeder.
+    """
+    found: list[bytes] = []
+    at = 0
+    while at < len(payload):
+        via, tag, _, size = _GROUP.unpack_from(payload, at)
+        at += _GROUP.size + via + tag
+        end = at + size
+        while at < end:
+            length, host_start, host_length = _LINK_HOST.unpack_from(payload, at)
+            start = at + _LINK_BYTES + host_start
+            host = payload[start : start + host_length]
+            if not found or found[-1] != host:
+                found.append(host)
+            at += _LINK_BYTES + length
+    return found
 
 
 # --- CONTROL ---------------------------------------------------------------------------------

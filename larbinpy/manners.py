@@ -166,6 +166,15 @@ class Manners:
             return Fate.END
         return Fate.RETRY
 
+    def goes_elsewhere(self, result: FetchResult, now_ns: int) -> bool:
+        """Whether nobody took a request, but its host now has another address to be tried.
+
+        It is asked before ``judge``: host and URL are charged for their last address only.
+        """
+        if result.outcome is not Outcome.NO_CONNECTION or result.job.kind is Kind.RETRY:
+            return False
+        return self.is_line_fine and self._addresses.fails_over(result.job.host_id, now_ns)
+
     def rules_failed(self, host: bytes, now_ns: int) -> None:
         """A host's robots.txt cannot be read: delay it, unless it is delayed for that already."""
         known = self._backoff.get(host)
@@ -218,11 +227,19 @@ class Manners:
         if result.status >= 400:
             field = headers.field(result.headers, b"retry-after")
             asked_s = retry_after_s(field, self._clock.wall_us()) if field else 0.0
-        if job.kind is Kind.ROBOTS and trouble is Trouble.UNREACHABLE:
-            self._charged.append((0, 0, job.host))
+        if trouble is Trouble.UNREACHABLE:
+            self._unreachable(job)
         known = self._backoff.failed(job.host, trouble, now_ns, asked_s=asked_s)
         self._tell(job.host_id, job.host, known, trouble)
         return known
+
+    def _unreachable(self, job: FetchJob) -> None:
+        """The first time, the host may have addresses that nobody has asked for yet."""
+        if job.kind is Kind.ROBOTS:
+            self._charged.append((0, 0, job.host))
+        known = self._backoff.get(job.host)
+        if known is None or not known.points:
+            self._addresses.look_further(job.host_id, job.host)
 
     def _answered(self, result: FetchResult, now_ns: int) -> None:
         job = result.job

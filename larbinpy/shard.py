@@ -16,6 +16,7 @@ from larbinpy._native.eventloop import READ
 from larbinpy.errors import FormatError, StorageError
 from larbinpy.frames import Frame, FrameType
 from larbinpy.frontier.budgets import Answer
+from larbinpy.links.found import LINK_SEED
 from larbinpy.manners import Fate
 from larbinpy.parse import headers
 from larbinpy.politeness.gate import Verdict
@@ -42,6 +43,7 @@ SEEDERS: Final = frozenset({"seeder"})
 ALL_PEERS: Final = frozenset({"seeder", "parser"})
 BUDGET_NS: Final = 50_000_000
 """How often it is looked whether a page that may use a budget up has done so."""
+NOT_PUBLIC: Final = "not a public address"
 ELSEWHERE_NS: Final = 250_000_000
 """How often it is looked whether a robots.txt that lies on another host has come."""
 
@@ -103,7 +105,7 @@ class Shard:
             self._flush(now, is_idle=not results)
             if now - self._published_ns > PUBLISH_NS:
                 self._publish(now)
-        self._frontier.commit()
+        self._commit()
         self._publish(self._clock.now_ns())
         self._frontier.close()
 
@@ -163,6 +165,8 @@ class Shard:
     def _take(self, peer: Peer, frame: Frame, now: int) -> None:
         if frame.type == FrameType.LINKS:
             self._ledger.added(self._frontier.put(frame.payload))
+            if peer.role == "seeder":
+                self._addresses.name_all(entries.hosts_of_links(frame.payload))
             peer.taken_seq = frame.seq
         elif frame.type == FrameType.PARSED:
             self._finish(frame)
@@ -278,13 +282,19 @@ class Shard:
         """Make a request; one that is no page has its connection kept for what follows."""
         is_kept = self._parts.keeps_connections or job.kind is not Kind.PAGE
         self._bandwidth.take(job.id, now)
-        self._fetcher.submit(job, keep=is_kept)
+        is_named = self._addresses.is_named(job.host_id, job.host)
+        self._fetcher.submit(job, keep=is_kept, is_named=is_named)
 
     def _begin(self, taken: Taken, now: int) -> None:
         """Fetch a URL, ask for its host's rules first, or refuse it."""
         job = taken.job
         if taken.code:
             self._refuse(job, self._addresses.outcome(job.host_id, taken.code))
+            return
+        is_seed = bool(job.flags & LINK_SEED)
+        if not self._addresses.permits(job.host_id, job.host, is_seed=is_seed):
+            self._refuse(job, Outcome.FORBIDDEN_ADDRESS, NOT_PUBLIC)
+            self._frontier.skip(job.host_id)
             return
         if self._manners.is_away(job, now):
             self._pass(job)
@@ -328,7 +338,7 @@ class Shard:
 
     def _refuse(self, job: FetchJob, outcome: Outcome, reason: str = "") -> None:
         result = FetchResult(job, outcome, start_us=self._clock.wall_us(), reason=reason)
-        if outcome is Outcome.FORBIDDEN_ADDRESS:
+        if outcome is Outcome.FORBIDDEN_ADDRESS and not reason:
             result.reason = self._parts.refusal
         self._handover.give(result)
         self._is_flushed = False
@@ -340,6 +350,9 @@ class Shard:
         start_ns = end_ns - result.duration_us * 1000
         self._ledger.traffic(result.bytes_read, result.bytes_written)
         self._bandwidth.settle(job.id, result.bytes_read, end_ns)
+        if self._manners.goes_elsewhere(result, end_ns):
+            self._try_elsewhere(job, start_ns, end_ns)
+            return
         if job.kind is Kind.ROBOTS:
             self._end_robots(result, start_ns, end_ns)
         else:
@@ -366,6 +379,17 @@ class Shard:
                 self._frontier.release(asked.host_id, asked.start_ns, asked.end_ns)
             self._handover.give(result)
 
+    def _try_elsewhere(self, job: FetchJob, start_ns: int, end_ns: int) -> None:
+        """Nobody took the request, and the host has another address: the URL waits for that."""
+        if not job.id & ID_WITHOUT_ENQ:  # the URL that wants to know the rules waits already
+            self._in_flight -= 1
+            self._tickets.settle(job.id, is_spent=False)
+            self._budgets.settle(job.id, job.host, b"", is_good=False)
+            self._frontier.put_back(job)
+        self._frontier.release(job.host_id, start_ns, end_ns)
+        if job.kind is Kind.ROBOTS and job.host != urls.host_of(job.tag):
+            self._errands.add(job, end_ns)
+
     def _end_robots(self, result: FetchResult, start_ns: int, end_ns: int) -> None:
         """The host stays busy until a parser has read its rules, or is asked again elsewhere."""
         job = result.job
@@ -390,12 +414,16 @@ class Shard:
         self._is_flushed = is_idle or now - self._flushed_ns >= FLUSH_NS
         if self._is_flushed:
             self._flushed_ns = now
-            if not self._refusal and self._attempt(self._frontier.commit):
+            if not self._refusal and self._attempt(self._commit):
                 self._ledger.tell()  # DONEs that were held may have been written
                 self._unwritten = 0
                 self._peers.answer_written()
             self._handover.flush()
             self._peers.flush()
+
+    def _commit(self) -> None:
+        self._addresses.commit()
+        self._frontier.commit()
 
     def _timeout_s(self, now: int) -> float:
         """Sleep until the next host is due; not at all when one is due and may be asked."""

@@ -7,21 +7,23 @@ from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING, Final, Literal, cast
 
-from larbinpy import state
+from larbinpy import shard_options, state
 from larbinpy._native.eventloop import EventLoop
 from larbinpy._native.hosts import HostTable
 from larbinpy.clock import Clock, SystemClock
-from larbinpy.config.machine import SPARE_DESCRIPTORS, allowed_connections
+from larbinpy.config.machine import allowed_connections
 from larbinpy.dedup.bitsfile import LARBIN_NAME, BitsFile
 from larbinpy.dedup.bloom import BloomFiles
 from larbinpy.dedup.larbinbits import ContinuedSeen
 from larbinpy.dedup.seen import BitsSeen, BloomSeen, ExactSeen, SeenUrls
 from larbinpy.dns import names
 from larbinpy.dns.addresses import Addresses
+from larbinpy.dns.behind import ProxiedResolver
+from larbinpy.dns.named import NamedHosts
 from larbinpy.dns.resolver import AresResolver
 from larbinpy.errands import Errands
 from larbinpy.errors import ConfigError
-from larbinpy.fetch.base import FetchOptions
+from larbinpy.fetch import versions
 from larbinpy.fetch.curl import CurlFetcher
 from larbinpy.fetch.guard import is_public
 from larbinpy.frontier.budgets import Budgets, Limits
@@ -40,22 +42,23 @@ from larbinpy.politeness.bandwidth import Bandwidth
 from larbinpy.politeness.gate import Gate
 from larbinpy.politeness.outage import Line
 from larbinpy.records import ID_SHARD_SHIFT, ID_WITHOUT_ENQ
-from larbinpy.shared import CrawlMemory, Global
+from larbinpy.shared import CrawlMemory, Global, owner_of
 from larbinpy.url import Domains
-from larbinpy.wiring import CREDIT_PER_CONNECTION, SPARE_CREDIT, accepted_types, make_pages
+from larbinpy.wiring import CREDIT_PER_CONNECTION, SPARE_CREDIT, make_pages
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from larbinpy.config import Config
+    from larbinpy.dns.base import Resolver
     from larbinpy.fetch.base import Fetcher
     from larbinpy.frontier.payloads import HostState
     from larbinpy.frontier.recovered import Recovered
     from larbinpy.wiring import Start
 
-MAX_IDLE_S: Final = 10
-"""An idle connection is kept for the host's next request when that comes before this."""
+NAMED_HOSTS: Final = "named"
+"""File of a shard's directory: hosts that the operator named and that have private addresses."""
 
 
 @dataclass(slots=True)
@@ -103,6 +106,7 @@ class ShardParts:
         Raises:
             LarbinError: the log, or a file that the configuration names, cannot be used.
         """
+        versions.check()
         config = start.config
         clock = SystemClock()
         loop = EventLoop()
@@ -133,7 +137,15 @@ class ShardParts:
                 pages.load(digests)
         random = Random()
         line = Line(random)
-        addresses = _make_addresses(config, hosts, loop, clock, line, is_new=found.epoch == 1)
+        addresses = Addresses(
+            hosts,
+            _make_resolver(config, loop, clock),
+            is_askable=identity.is_loopback if _is_nobody(config) else _allow,
+            is_allowed=_judge(config),
+            named=NamedHosts(directory / NAMED_HOSTS),
+            line=line,
+            not_before_ns=0 if found.epoch == 1 else _after_restart_ns(config, clock),
+        )
         manners = Manners(
             table=hosts,
             frontier=frontier,
@@ -159,7 +171,11 @@ class ShardParts:
             errands=Errands(hosts, addresses),
             budgets=_make_budgets(start, is_new=found.epoch == 1),
             bandwidth=Bandwidth(memory.globals, Global.BAND_NS, config.bond_width_bytes_per_s),
-            fetcher=CurlFetcher(_fetch_options(config, connections), loop),
+            fetcher=CurlFetcher(
+                shard_options.fetch_options(config, connections, directory),
+                loop,
+                jar=shard_options.make_jar(start) if config.use_cookies else None,
+            ),
             handover=Handover(directory, fifo.epoch),
             tickets=Tickets(memory, start.index, is_limited=bool(config.limit_page)),
             ledger=Ledger(fifo.counters, memory, start.index),
@@ -170,7 +186,7 @@ class ShardParts:
                 max(1, config.ram_urls // start.shards),
             ),
             body_bytes=config.body_memory_bytes // start.shards,
-            keeps_connections=config.wait_duration_s < MAX_IDLE_S,
+            keeps_connections=config.wait_duration_s < shard_options.MAX_IDLE_S,
             refusal=_refusal(config),
             request_id=start.index << ID_SHARD_SHIFT | ID_WITHOUT_ENQ,
         )
@@ -186,6 +202,15 @@ class _Recorded:
 
     def __call__(self, host: bytes) -> HostState | None:
         return self.state_of(host) if self.state_of else None
+
+
+def _judge(config: Config) -> Callable[[bytes], bool]:
+    """Which addresses everybody's links may lead to."""
+    if config.allow_private_addresses:
+        return _allow
+    if config.proxy:
+        return lambda ip: names.is_stand_in(ip) or is_public(ip)
+    return is_public
 
 
 def _allow(_ip: bytes) -> bool:
@@ -211,6 +236,7 @@ def _make_hosts(start: Start, memory: CrawlMemory) -> HostTable:
         per_ip=max(1, config.connections_per_ip // start.shards),
         lease_ns=round(config.fetch_timeout_s * 1e9),
         ip_table=memory.ips if start.shards > 1 else None,
+        owner=owner_of(start.index),
     )
 
 
@@ -242,18 +268,9 @@ def _make_backoff(config: Config, random: Random) -> Backoff:
     )
 
 
-def _make_addresses(
-    config: Config, hosts: HostTable, loop: EventLoop, clock: Clock, line: Line, *, is_new: bool
-) -> Addresses:
+def _after_restart_ns(config: Config, clock: Clock) -> int:
     """After a restart every host counts as asked just now."""
-    wait_ns = round(max(config.wait_duration_s, config.ip_wait_s) * 1e9)
-    return Addresses(
-        hosts,
-        _make_resolver(config, loop, clock),
-        is_allowed=_address_check(config),
-        line=line,
-        not_before_ns=0 if is_new else clock.now_ns() + wait_ns,
-    )
+    return clock.now_ns() + round(max(config.wait_duration_s, config.ip_wait_s) * 1e9)
 
 
 def _is_nobody(config: Config) -> bool:
@@ -263,16 +280,6 @@ def _is_nobody(config: Config) -> bool:
 
 def _refusal(config: Config) -> str:
     return identity.REFUSAL if _is_nobody(config) else "not a public address"
-
-
-def _address_check(config: Config) -> Callable[[bytes], bool]:
-    if _is_nobody(config):
-        return identity.is_loopback if config.allow_private_addresses else _refuse
-    return _allow if config.allow_private_addresses else is_public
-
-
-def _refuse(_ip: bytes) -> bool:
-    return False
 
 
 def _make_seen(start: Start, directory: Path) -> SeenUrls:
@@ -303,13 +310,15 @@ def _continued(start: Start, directory: Path, seen: SeenUrls, notices: list[str]
     return ContinuedSeen(seen, raw, is_larbin_form=start.config.url_mode == "larbin")
 
 
-def _make_resolver(config: Config, loop: EventLoop, clock: Clock) -> AresResolver:
+def _make_resolver(config: Config, loop: EventLoop, clock: Clock) -> Resolver:
     hosts = {}
     if config.hosts_file:
         try:
             hosts = names.parse_hosts(config.hosts_file.read_bytes())
         except OSError as error:
             raise ConfigError(f"hostsFile: {config.hosts_file}: {error.strerror}") from error
+    if config.proxy:
+        return ProxiedResolver(clock, hosts=hosts)
     return AresResolver(
         loop,
         clock,
@@ -319,28 +328,10 @@ def _make_resolver(config: Config, loop: EventLoop, clock: Clock) -> AresResolve
     )
 
 
-def _fetch_options(config: Config, connections: int) -> FetchOptions:
-    descriptors = resource.getrlimit(resource.RLIMIT_NOFILE)[0] - SPARE_DESCRIPTORS
-    return FetchOptions(
-        user_agent=config.user_agent.encode(),
-        sender=config.from_address.encode(),
-        connections=connections,
-        kept_connections=max(connections, min(descriptors, 1 << 20)),
-        idle_s=MAX_IDLE_S,
-        connect_timeout_s=config.connect_timeout_s,
-        first_byte_timeout_s=config.first_byte_timeout_s,
-        stall_s=max(1, round(config.stall_time_s)),
-        total_timeout_s=config.fetch_timeout_s,
-        page_bytes=config.max_page_size_bytes,
-        types=accepted_types(config),
-        is_any_type=config.any_type,
-        allow_private=config.allow_private_addresses,
-    )
-
-
 def _notices(shard: int, found: Recovered) -> list[str]:
-    """What a user should know of the log that was opened."""
-    notices = [
+    """What a user should know: the libraries, said once, and the log that was opened."""
+    notices = [] if shard else [versions.described()]
+    notices += [
         f"shard {shard}: {damage.kind} damaged in {damage.file} at {damage.offset}"
         f" ({damage.length} bytes); the rest is used"
         for damage in found.damage

@@ -35,6 +35,11 @@ PAGES_BYTES: Final = (64 << 20) + (512 << 10)
 """For the pages seen: the table, and the ids of the newest ones."""
 
 
+def owner_of(shard: int) -> int:
+    """The number under which a shard claims addresses in the table."""
+    return shard + 1
+
+
 class Global(IntEnum):
     """Words of the whole crawl."""
 

@@ -28,7 +28,7 @@ from larbinpy.freedisk import FreeDisk
 from larbinpy.observer import Observer
 from larbinpy.records import ID_SHARD_SHIFT
 from larbinpy.seeds.sources import STANDARD_INPUT
-from larbinpy.shared import PAGES_BYTES, CrawlMemory, Global, ShardWord
+from larbinpy.shared import PAGES_BYTES, CrawlMemory, Global, ShardWord, owner_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -257,6 +257,7 @@ class Supervisor:
         if child.role == "shard":
             self._ready.discard(child.index)
             self._return_tickets(child.index)
+            self._free_addresses(child.index)
             self._deaths.append(self._clock.now_ns())
         elif not self._blame(child) and code > 0:
             # No page did it and nobody killed it: what is wrong with it is wrong again.
@@ -268,6 +269,12 @@ class Supervisor:
             self._end(ending.FAULT, f"{child.name} died for the {DEATHS}rd time within a minute")
             return
         self._crew.replace(child)
+
+    def _free_addresses(self, shard: int) -> None:
+        """A dead shard asks nobody; it may have asked all its addresses just now."""
+        now = self._clock.now_ns()
+        free_at = now + round(self._config.ip_wait_s * 1e9)
+        self._memory.ips.forget(owner_of(shard), now, free_at)
 
     def _return_tickets(self, shard: int) -> None:
         """A dead shard holds no tickets."""

@@ -145,6 +145,7 @@ def make_reader(
         make_base=base_maker(start.config),
         digest=content.larbin_digest if is_larbin else content.exact_digest,
         is_new=pages.is_new if pages else None,
+        has_cookies=start.config.use_cookies,
     )
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from random import Random
 
 from larbinpy._native.hosts import HostTable
-from larbinpy.dns.addresses import Addresses
 from larbinpy.dns.base import Answer
 from larbinpy.errands import LOOK_NS, PATIENCE_NS, Errands
 from larbinpy.politeness.outage import Line
 from larbinpy.records import FetchJob, Kind
-from tests.dns.test_addresses import IP, NOW, SECOND, Resolver
+from tests.dns.test_addresses import IP, NOW, SECOND, Resolver, addresses_of_all
 
 
 class Web:
@@ -19,9 +18,7 @@ class Web:
     def __init__(self) -> None:
         self.table = HostTable(wait_ns=SECOND, wait_ip_ns=0)
         self.resolver = Resolver()
-        self.addresses = Addresses(
-            self.table, self.resolver, is_allowed=lambda _: True, line=Line(Random(1))
-        )
+        self.addresses = addresses_of_all(self.table, self.resolver, Line(Random(1)))
         self.errands = Errands(self.table, self.addresses)
 
     def ask(self) -> FetchJob:

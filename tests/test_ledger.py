@@ -3,27 +3,14 @@
 from __future__ import annotations
 
 import itertools
-import os
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
-
-import pytest
+from typing import Any
 
 from larbinpy import stats
 from larbinpy.frontier.frontier import Added
 from larbinpy.ledger import Ledger
 from larbinpy.shared import CrawlMemory, ShardWord
 from larbinpy.stats import COUNTERS, IDENTITY, Counters
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-
-@pytest.fixture
-def memory() -> Iterator[CrawlMemory]:
-    made = CrawlMemory.create(2, 1)
-    yield made
-    os.close(made.fd)
 
 
 def words(memory: CrawlMemory) -> tuple[int, int]:

@@ -9,13 +9,13 @@ import pytest
 
 from larbinpy._native.hosts import BUSY, FAILED, IDLE, HostTable
 from larbinpy.dedup.seen import ExactSeen
-from larbinpy.dns.addresses import Addresses
+from larbinpy.dns.base import Answer
 from larbinpy.frontier.frontier import Frontier
 from larbinpy.manners import LINE_REASON, Fate, Manners
 from larbinpy.politeness.backoff import Backoff
 from larbinpy.politeness.outage import SILENT, Line
 from larbinpy.records import ID_WITHOUT_ENQ, FetchJob, FetchResult, Kind, Outcome
-from tests.dns.test_addresses import Resolver
+from tests.dns.test_addresses import Resolver, addresses_of_all
 from tests.frontier.logs import links, open_log
 
 if TYPE_CHECKING:
@@ -51,10 +51,12 @@ class Shard:
         self.frontier = Frontier(shard=0, fifo=self.fifo, table=self.table, seen=ExactSeen())
         self.frontier.restore(found)
         self.line = Line(Random(1))
+        self.resolver = Resolver()
+        self.addresses = addresses_of_all(self.table, self.resolver, self.line)
         self.manners = Manners(
             table=self.table,
             frontier=self.frontier,
-            addresses=Addresses(self.table, Resolver(), is_allowed=lambda _: True, line=self.line),
+            addresses=self.addresses,
             backoff=Backoff(Random(1), wait_ns=SECOND, dead_ns=DAY),
             line=self.line,
             clock=self.clock,
@@ -276,3 +278,65 @@ def test_a_probe_waits_for_its_host(shard: Shard) -> None:
     shard.clock.now += SECOND
     assert shard.manners.probe(99, shard.now) is not None
     assert shard.table.state_of(0) != IDLE
+
+
+# --- next addresses ------------------------------------------------------------------------------
+
+
+def answered(shard: Shard, *ips: bytes) -> None:
+    """The resolver answers for the host."""
+    shard.resolver.found.append(Answer(HOST, ips, shard.now + DAY))
+    shard.addresses.turn(shard.now)
+
+
+def no_connection(job: FetchJob, kind: Kind = Kind.PAGE) -> FetchResult:
+    job.kind = kind
+    return FetchResult(job, Outcome.NO_CONNECTION)
+
+
+def test_the_next_address_comes_before_a_charge(shard: Shard) -> None:
+    """Each is tried once; only then host and URL are charged."""
+    shard.frontier.put(links((0,)))
+    shard.addresses.turn(shard.now)
+    answered(shard, bytes((9, 9, 9, 1)), bytes((9, 9, 9, 2)))
+    job = shard.take()
+    assert shard.manners.goes_elsewhere(no_connection(job), shard.now)
+    assert shard.addresses.ip(job.host_id) == bytes((9, 9, 9, 2))
+    assert not shard.manners.goes_elsewhere(no_connection(job), shard.now)
+    assert shard.end(job, Outcome.NO_CONNECTION) is Fate.RETRY
+
+
+def test_only_a_request_that_nobody_took_goes_elsewhere(shard: Shard) -> None:
+    """And no probe of our own line."""
+    shard.frontier.put(links((0,)))
+    shard.addresses.turn(shard.now)
+    answered(shard, bytes((9, 9, 9, 1)), bytes((9, 9, 9, 2)))
+    job = shard.take()
+    for result in (FetchResult(job, Outcome.TIMEOUT), FetchResult(job, Outcome.ERR_40X, 404)):
+        assert not shard.manners.goes_elsewhere(result, shard.now)
+    assert not shard.manners.goes_elsewhere(no_connection(job, Kind.RETRY), shard.now)
+
+
+def test_while_our_own_line_is_silent_hosts_keep_their_addresses(shard: Shard) -> None:
+    """It may not be their fault."""
+    befriend(shard)
+    shard.frontier.put(links((0,)))
+    shard.addresses.turn(shard.now)
+    answered(shard, bytes((9, 9, 9, 1)), bytes((9, 9, 9, 2)))
+    job = shard.take()
+    fall_silent(shard)
+    assert not shard.manners.is_line_fine
+    assert not shard.manners.goes_elsewhere(no_connection(job), shard.now)
+
+
+def test_the_first_failure_asks_for_more_addresses(shard: Shard) -> None:
+    """Of the other family; once, until the host answers."""
+    shard.frontier.put(links((0,)))
+    shard.addresses.turn(shard.now)
+    answered(shard, bytes((9, 9, 9, 1)))
+    job = shard.take()
+    shard.end(job, Outcome.NO_CONNECTION)
+    assert shard.resolver.asked == [HOST] * 2
+    answered(shard, bytes((9, 9, 9, 1)), bytes(15) + b"\7")
+    shard.end(job, Outcome.NO_CONNECTION)
+    assert shard.resolver.asked == [HOST] * 2

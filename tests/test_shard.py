@@ -38,11 +38,11 @@ A, B = b"http://a.test/", b"http://b.test/"
 ROBOTS = b"http://a.test/robots.txt"
 
 
-def links(*urls: bytes) -> bytes:
+def links(*urls: bytes, flags: int = LINK_SEED) -> bytes:
     """The payload of a LINKS frame with these seeds."""
     filter_ = make_filter(key=KEY, shards=1, domain_of=lambda host: host)
     found = b"".join(found_link(ELEMENT_SEED, url) for url in urls)
-    batch = filter_.run(resolve(Base(A), found), host=b"", depth=0, left=0, flags=LINK_SEED)
+    batch = filter_.run(resolve(Base(A), found), host=b"", depth=0, left=0 if flags else 9, flags=flags)
     (group,) = entries.link_groups(b"", b"", batch.entries[0], batch.counts[0])
     return group
 
@@ -62,9 +62,9 @@ class Play:
         self.parser.send(kind, payload, count=count)
         assert self.parser.flush()
 
-    def put(self, *urls: bytes) -> None:
+    def put(self, *urls: bytes, flags: int = LINK_SEED) -> None:
         """Send links as a parser does."""
-        self.send(FrameType.LINKS, links(*urls))
+        self.send(FrameType.LINKS, links(*urls, flags=flags))
 
     def parsed(self, page: Page, outcome: int = Outcome.SUCCESS, *, epoch: int = 0) -> None:
         """Answer a page."""
@@ -247,7 +247,7 @@ def test_a_host_without_address(tmp_path: Path) -> None:
     """Its URLs go to a parser unfetched, to be logged."""
 
     def script(run: Play) -> Generator[None, None, None]:
-        run.put(A)
+        run.put(A, flags=0)
         page = yield from run.page()
         assert (page.outcome, page.status, page.ip) == (Outcome.FORBIDDEN_ADDRESS, 0, b"")
         run.parsed(page, page.outcome)
@@ -256,6 +256,21 @@ def test_a_host_without_address(tmp_path: Path) -> None:
 
     run = play(tmp_path, {}, script, allow_private_addresses=False)
     assert run.fetched() == []
+
+
+def test_a_private_host_is_for_the_operator(tmp_path: Path) -> None:
+    """A URL of the seeds may use its address, and so may all URLs of that host from then on."""
+
+    def script(run: Play) -> Generator[None, None, None]:
+        for url, flags in ((A, LINK_SEED), (A + b"2", 0), (B, 0)):
+            run.put(url, flags=flags)
+            page = yield from run.page()
+            run.parsed(page, page.outcome)
+        while run.words() != (3, 3):
+            yield
+
+    run = play(tmp_path, {}, script, allow_private_addresses=False)
+    assert run.fetched() == [A, A + b"2"]
 
 
 # --- robots ------------------------------------------------------------------------------------
@@ -518,10 +533,10 @@ def test_a_page_counts_until_its_end_is_written(
     unwritten = []
     submit = ScriptedFetcher.submit
 
-    def noting(self: ScriptedFetcher, job: FetchJob, *, keep: bool) -> None:
+    def noting(self: ScriptedFetcher, job: FetchJob, *, keep: bool, is_named: bool) -> None:
         fifo = parts[0].frontier._fifo
         unwritten.append(fifo.next_lsn - 1 - fifo.written_lsn)
-        submit(self, job, keep=keep)
+        submit(self, job, keep=keep, is_named=is_named)
 
     parts: list[ShardParts] = []
     monkeypatch.setattr(ScriptedFetcher, "submit", noting)

@@ -73,7 +73,7 @@ def test_damage_is_told(tmp_path: Path) -> None:
     logs.flip_byte(segment, segment.stat().st_size // 2)
     with opened(tmp_path) as parts:
         assert parts.frontier.waiting < 30
-        assert "shard 0: range damaged in" in parts.notices[0]
+        assert "shard 0: range damaged in" in parts.notices[1]
         assert "URLs were lost" in "".join(parts.notices) or parts.frontier.waiting == 29
 
 
@@ -135,9 +135,9 @@ def test_the_table_of_a_larbin_stands_beside_the_seen_set(tmp_path: Path) -> Non
     file.settle(wait=True)
     with opened(tmp_path) as parts:
         assert parts.frontier.put(logs.links(range(10))).new == 0
-        assert parts.notices == []
+        assert len(parts.notices) == 1
     file.path.write_bytes(file.path.read_bytes()[1:])
     with opened(tmp_path) as parts:
         assert parts.frontier.put(logs.links(range(10))).new == 10
-        (notice,) = parts.notices
+        _, notice = parts.notices
     assert "larbin.bits is damaged; what larbin had fetched may be fetched again" in notice

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from larbinpy import url
-from tests.reference.urlnorm import FOUND, RESOLVED
+from tests.reference.linkbuffers import FOUND_HEAD, RESOLVED_HEAD
 
 ELEMENT_A, ELEMENT_IMG, ATTRIBUTE_HREF, REL_NOFOLLOW = 1, 7, 1, 1
 PAGE = b"http://www.example.org/dir/page.html"
@@ -15,15 +15,15 @@ PAGE = b"http://www.example.org/dir/page.html"
 
 def link(value: str, element: int = ELEMENT_A, rel: int = 0) -> bytes:
     text = value.encode()
-    return FOUND.pack(element, ATTRIBUTE_HREF, rel, 0, len(text)) + text
+    return FOUND_HEAD.pack(element, ATTRIBUTE_HREF, rel, 0, len(text)) + text
 
 
 def items_of(resolved: bytes) -> list[tuple[int, int, int, int, bytes]]:
     """(status, element, rel, port, URL) of each item."""
     found, at = [], 0
     while at < len(resolved):
-        status, _, element, rel, _, _, port, size = RESOLVED.unpack_from(resolved, at)
-        at += RESOLVED.size + size
+        status, _, element, rel, _, _, port, size = RESOLVED_HEAD.unpack_from(resolved, at)
+        at += RESOLVED_HEAD.size + size
         found.append((status, element, rel, port, resolved[at - size : at]))
     return found
 

@@ -20,6 +20,7 @@ class HostTable:
         per_ip: int = 1,
         lease_ns: int = 0,
         ip_table: IpTable | None = None,
+        owner: int = 0,
     ) -> Self: ...
     @property
     def waiting(self) -> int: ...

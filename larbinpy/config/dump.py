@@ -58,7 +58,9 @@ def _statements(key: Key, value: Any) -> list[str]:  # the field's type
     """Return the lines that set a key."""
     words = [_quote(word) for word in key.write(value)]
     if key.shape is Shape.EACH:
-        return [f"{key.name} {word}" for word in words] or [f"# {key.name} (none)"]
+        size = key.word_count
+        lines = [" ".join([key.name, *words[at : at + size]]) for at in range(0, len(words), size)]
+        return lines or [f"# {key.name} (none)"]
     if words == ['""']:
         return [f"# {key.name} (unset)"]
     return [" ".join([key.name, *words]) + ENDS.get(key.shape, "")]

@@ -120,7 +120,10 @@ class Reader:
             return self._until_end(key, keyword)
         if key.shape is Shape.PAIRS:
             return self._pairs_until_end(key, keyword)
-        return [self._value(key, keyword) for _ in range(key.word_count)]
+        words = [self._value(key, keyword)]
+        while len(words) < key.words_from(words[0]):
+            words.append(self._value(key, keyword))
+        return words
 
     def _value(self, key: Key, keyword: Token) -> str:
         """Take one word, which must be there."""

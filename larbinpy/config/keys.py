@@ -51,7 +51,7 @@ class Key:
     """Values (as written; ``*``: all but the default) that do not work in this version: what
     happens instead, or ``REFUSED`` when the value is an error."""
     word_count: int = 1
-    """How many words a value has in the file."""
+    """How many words a value has in the file; a single value that is a URL is one word."""
 
     @property
     def is_list(self) -> bool:
@@ -67,11 +67,18 @@ class Key:
             pairs = zip(words[::2], words[1::2], strict=True)
             return tuple((self.kind.read(one.lower()), self.kind.read(two)) for one, two in pairs)
         if self.is_list:
-            return tuple(self.kind.read(word) for word in words)
+            size = self.word_count
+            starts = range(0, len(words), size)
+            return tuple(self.kind.read(" ".join(words[at : at + size])) for at in starts)
         text = " ".join(words)
-        if self.word_count > 1 and text and len(text.split()) != self.word_count:
+        if self.word_count > 1 and text and len(text.split()) != self.words_from(text):
             raise ValueError(f"{text!r} is not {self.word_count} words")
         return self.kind.read(text)
+
+    def words_from(self, first: str) -> int:
+        """Return how many words a value has that begins with this one."""
+        is_url = self.shape is Shape.VALUE and "://" in first
+        return 1 if is_url else self.word_count
 
     def write(self, value: Any) -> list[str]:  # the field's type
         """Return the words of a file that mean this value."""
@@ -80,7 +87,8 @@ class Key:
         if self.shape is Shape.PAIRS:
             return [self.kind.write(word) for pair in value for word in pair]
         if self.is_list:
-            return [self.kind.write(item) for item in value]
+            splits = self.word_count - 1
+            return [word for item in value for word in self.kind.write(item).split(" ", splits)]
         text = self.kind.write(value)
         return text.split() if self.word_count > 1 and text else [text]
 
@@ -163,6 +171,20 @@ def string(
 ) -> str:
     """Declare a string."""
     return key_field(default, Key(name, Shape.VALUE, values.Text(header), text, **more))
+
+
+def proxy_address(name: str, text: str) -> str:
+    """Declare a proxy, unset by default."""
+    return key_field("", Key(name, Shape.VALUE, values.ProxyAddress(), text, word_count=2))
+
+
+def by_origin(
+    name: str, what: Kind[bytes], text: str, *, since: str
+) -> tuple[tuple[bytes, bytes], ...]:
+    """Declare a key that says something about one origin; it may be repeated."""
+    kind = values.ForOrigin(what)
+    empty = cast("tuple[tuple[bytes, bytes], ...]", ())
+    return key_field(empty, Key(name, Shape.EACH, kind, text, since=since, word_count=2))
 
 
 def directory(name: str, default: str, text: str, **more: Unpack[More]) -> Path:

@@ -17,11 +17,13 @@ from larbinpy.config.keys import (
     REFUSED,
     Key,
     Shape,
+    by_origin,
     choice,
     directory,
     flag,
     key_field,
     optional_path,
+    proxy_address,
     ratio,
     seconds,
     size,
@@ -195,18 +197,20 @@ class Config:
     )
     max_redirects: int = whole("maxRedirects", 10, "redirections in a row", high=255, since="0.1")
     bond_width_bytes_per_s: int = size("bondWidth", 0, "bytes per second, 0 = no limit")
-    proxy: str = string(
-        "proxy", "", "HTTP proxy: host port", word_count=2,
-        later={"*": "requests go directly"},
-    )  # fmt: skip
-    use_cookies: bool = flag(
-        "useCookies", "keep and send cookies", later={"*": "cookies are neither kept nor sent"}
+    proxy: str = proxy_address("proxy", "proxy of all requests: host and port, or a URL")
+    use_cookies: bool = flag("useCookies", "keep and send cookies")
+    auth: tuple[tuple[bytes, bytes], ...] = by_origin(
+        "auth", values.Credentials(), "user and password of an origin", since="0.1"
     )
-    http_version: str = choice(
-        "httpVersion", ("1.1", "2", "auto"), "version of HTTP", since="0.1", later=NOT_YET
+    header: tuple[tuple[bytes, bytes], ...] = by_origin(
+        "header", values.HeaderLine(), "header sent to an origin", since="0.1"
     )
+    http_version: str = choice("httpVersion", ("1.1", "2", "auto"), "version of HTTP", since="0.1")
     tls_verify: str = choice(
-        "tlsVerify", ("yes", "record"), "what a bad certificate means", since="0.1", later=NOT_YET
+        "tlsVerify", ("yes", "record"), "what a bad certificate means", since="0.1"
+    )
+    ca_file: Path | None = optional_path(
+        "caFile", "certificates (PEM) that vouch for servers, beside the usual ones", since="0.1"
     )
 
     # parse

@@ -12,6 +12,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import ClassVar, Final, Protocol, TypeVar
 
+from larbinpy.proxy import Proxy
+
 T = TypeVar("T")
 
 NUMBER: Final = re.compile(r"(\d+(?:\.\d+)?(?:e[-+]?\d+)?)\s*([a-z]*)", re.IGNORECASE)
@@ -272,3 +274,80 @@ class HttpUrl:
 
     def write(self, value: bytes) -> str:
         return value.decode("utf-8", "surrogateescape")
+
+
+@dataclass(frozen=True, slots=True)
+class ProxyAddress:
+    """A proxy (``larbinpy.proxy``), kept as it is written; the empty string means none."""
+
+    form: ClassVar[str] = "HOST PORT or http|socks5://[USER:PASSWORD@]HOST:PORT"
+
+    def read(self, text: str) -> str:
+        if text:
+            Proxy.parse(text)
+        return _printable(text)
+
+    def write(self, value: str) -> str:
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """User and password of Basic authentication; the message of an error does not repeat them."""
+
+    form: ClassVar[str] = "USER:PASSWORD"
+
+    def read(self, text: str) -> bytes:
+        if ":" not in text or text.startswith(":"):
+            raise ValueError(f"must be {self.form}")
+        return _to_bytes(_printable(text))
+
+    def write(self, value: bytes) -> str:
+        return value.decode("utf-8", "surrogateescape")
+
+
+@dataclass(frozen=True, slots=True)
+class HeaderLine:
+    """A header of one's own."""
+
+    LINE: ClassVar = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+): *(\S(?:.*\S)?)")
+    OURS: ClassVar = frozenset(
+        ["host", "connection", "content-length", "transfer-encoding", "te", "upgrade", "expect"]
+    )
+    form: ClassVar[str] = '"Name: value"'
+
+    def read(self, text: str) -> bytes:
+        match = self.LINE.fullmatch(text)
+        if match is None or not text.isascii():
+            raise ValueError(f"must be {self.form}, in ASCII")
+        if match[1].lower() in self.OURS:
+            raise ValueError(f"{match[1]} is set by larbinpy itself")
+        return _to_bytes(_printable(f"{match[1]}: {match[2]}"))
+
+    def write(self, value: bytes) -> str:
+        return value.decode("ascii")
+
+
+@dataclass(frozen=True, slots=True)
+class ForOrigin:
+    """An origin and what holds for it; read as ``(origin with its port, value)``."""
+
+    what: Kind[bytes]
+    ORIGIN: ClassVar = re.compile(r"(https?)://(\[[0-9a-f:.]+\]|[^/?#@:\s]+)(?::([0-9]{1,5}))?/?")
+    PORTS: ClassVar = {"http": 80, "https": 443}
+
+    @property
+    def form(self) -> str:
+        return f"http[s]://HOST[:PORT] {self.what.form}"
+
+    def read(self, text: str) -> tuple[bytes, bytes]:
+        origin, _, value = text.partition(" ")
+        match = self.ORIGIN.fullmatch(origin.lower())
+        if match is None or not origin.isascii():
+            raise ValueError(f"{origin!r} is not an origin such as https://www.example.com")
+        port = int(match[3] or self.PORTS[match[1]])
+        return f"{match[1]}://{match[2]}:{port}".encode(), self.what.read(value)
+
+    def write(self, value: tuple[bytes, bytes]) -> str:
+        origin, what = value
+        return f"{origin.decode('ascii')} {self.what.write(what)}"

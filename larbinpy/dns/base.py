@@ -28,6 +28,10 @@ class Resolver(Protocol):
         """Ask for a host: a name in lower case, or an IP literal as it stands in a URL."""
         ...
 
+    def submit_further(self, host: bytes) -> None:
+        """Ask for more addresses of a host whose known ones are of no use: of the other family."""
+        ...
+
     def answers(self) -> list[Answer]:
         """Return what has been found out since the last call, and keep lookups going."""
         ...

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import socket
 from typing import Final
 
@@ -9,6 +10,8 @@ LOOPBACK: Final = (b"\x7f\x00\x00\x01",)
 MAX_ADDRESSES: Final = 4
 MAX_CNAMES: Final = 8
 _NOWHERE: Final = frozenset({bytes(4), bytes(16)})
+_DISCARD: Final = bytes.fromhex("0100") + bytes(6)
+"""100::/64, which leads nowhere (RFC 6666)."""
 
 
 def literal(host: bytes) -> tuple[bytes, ...]:
@@ -24,6 +27,30 @@ def literal(host: bytes) -> tuple[bytes, ...]:
 def is_localhost(name: bytes) -> bool:
     """Whether a name means this machine (RFC 6761)."""
     return name == b"localhost" or name.endswith(b".localhost")
+
+
+def known(name: bytes, hosts: dict[bytes, tuple[bytes, ...]]) -> tuple[bytes, ...] | None:
+    """Return the addresses that need no lookup; None when nobody here knows.
+
+    Args:
+        name: without a final dot.
+        hosts: of the hosts file (``parse_hosts``).
+    """
+    found = literal(name) or hosts.get(name)
+    return LOOPBACK if found is None and is_localhost(name) else found
+
+
+def stand_in(name: bytes) -> bytes:
+    """Return what stands for the address of a name that only a proxy looks up.
+
+    Hosts whose addresses nobody knows must not share one: they would wait for each other.
+    """
+    return _DISCARD + hashlib.blake2b(name, digest_size=8).digest()
+
+
+def is_stand_in(ip: bytes) -> bool:
+    """Whether this stands for an address that is not known."""
+    return ip.startswith(_DISCARD) and len(ip) == 16
 
 
 def parse_hosts(text: bytes) -> dict[bytes, tuple[bytes, ...]]:

@@ -1,6 +1,6 @@
 """The resolver: c-ares with its sockets in our event loop.
 
-A lookup asks for A, and for AAAA when the name has no A.
+A lookup asks for A, and for AAAA when the name has no A, or when none of its A could be reached.
 It holds one of ``parallel`` places until it ends or ``PLACE_S`` has passed: names that nobody
 answers for leave their places to others, and an answer that comes later still counts.
 """
@@ -76,6 +76,7 @@ class AresResolver:
         self._cache = DnsCache(_CACHED_NAMES)
         self._answers: list[Answer] = []
         self._asked: dict[bytes, set[bytes]] = {}  # name -> hosts as they were asked for
+        self._further: dict[bytes, Answer] = {}  # names asked for AAAA beside what is known
         self._queue: deque[bytes] = deque()
         # Both in order of start, so that the first is always the next to run out. O(1) per lookup.
         self._running: OrderedDict[bytes, int] = OrderedDict()
@@ -97,9 +98,7 @@ class AresResolver:
         """See ``Resolver``."""
         now_ns = self._clock.now_ns()
         name = host.rstrip(b".")
-        known = names.literal(host) or self._hosts.get(name)
-        if known is None and names.is_localhost(name):
-            known = names.LOOPBACK
+        known = names.known(name, self._hosts)
         if known is not None:
             error = "" if known else "no address in the hosts file"
             self._answers.append(Answer(host, known, now_ns + MAX_TTL_S * SECOND_NS, error))
@@ -110,6 +109,17 @@ class AresResolver:
         else:
             self._asked[name] = {host}
             self._queue.append(name)
+
+    def submit_further(self, host: bytes) -> None:
+        """See ``Resolver``; a name that is being looked up is asked for once."""
+        name = host.rstrip(b".")
+        cached = self._cache.get(name, self._clock.now_ns())
+        if cached is None or not cached.ips or name in self._asked:
+            self.submit(host)
+            return
+        self._further[name] = cached
+        self._asked[name] = {host}
+        self._queue.append(name)
 
     def answers(self) -> list[Answer]:
         """See ``Resolver``."""
@@ -137,6 +147,7 @@ class AresResolver:
             self._loop.unwatch(descriptor)
         self._watched.clear()
         self._asked.clear()
+        self._further.clear()
         self._queue.clear()
         self._running.clear()
         self._placed.clear()
@@ -157,7 +168,8 @@ class AresResolver:
         while self._queue and len(self._placed) < self._parallel:
             name = self._queue.popleft()
             self._running[name] = self._placed[name] = now_ns
-            self._ask(name, pycares.QUERY_TYPE_A)
+            is_further = name in self._further
+            self._ask(name, pycares.QUERY_TYPE_AAAA if is_further else pycares.QUERY_TYPE_A)
 
     def _ask(self, name: bytes, query_type: int) -> None:
         def answered(result: pycares.DNSResult | None, error: int | None) -> None:
@@ -174,7 +186,9 @@ class AresResolver:
         if name not in self._running:
             return  # it came after the lookup had ended
         ips, ttl_s = _addresses(name, result) if result is not None else ((), 0)
+        known = self._further.get(name)
         if ips:
+            ips = (*known.ips, *ips) if known else ips
             self._end(
                 name, self._cache.success(name, ips, ttl_s=ttl_s, now_ns=self._clock.now_ns())
             )
@@ -187,11 +201,13 @@ class AresResolver:
 
     def _fail(self, name: bytes, error: str, *, is_transient: bool = False) -> None:
         if name in self._running:
+            known = self._further.get(name)
             now_ns = self._clock.now_ns()
-            answer = self._cache.failure(name, error, now_ns=now_ns, is_transient=is_transient)
-            self._end(name, answer)
+            failure = self._cache.failure
+            self._end(name, known or failure(name, error, now_ns=now_ns, is_transient=is_transient))
 
     def _end(self, name: bytes, answer: Answer) -> None:
+        self._further.pop(name, None)
         del self._running[name]
         self._placed.pop(name, None)
         for host in self._asked.pop(name):

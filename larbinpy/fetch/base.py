@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from larbinpy.proxy import Proxy
     from larbinpy.records import FetchJob, FetchResult
 
 HTML_TYPES: Final = (b"text/html", b"application/xhtml+xml", b"text/plain")
@@ -66,8 +69,16 @@ class FetchOptions:
     """Prefixes of acceptable content types, lower case; not asked of robots.txt and sitemaps."""
     is_any_type: bool = False
     allow_private: bool = False
-    own_sockets: frozenset[tuple[bytes, int]] = frozenset()
-    """(address, port) of our own listeners: never asked, whatever else is allowed."""
-    is_tls_verified: bool = True
+    own_ports: frozenset[int] = frozenset()
+    """Ports of our own listeners: never asked on this machine, whatever else is allowed."""
     ca_file: str = ""
-    """Empty: certifi's."""
+    """Certificates that vouch for servers; empty: certifi's."""
+    is_tls_recorded: bool = False
+    """A page whose server nobody vouches for is fetched all the same, and its result says so."""
+    http_version: str = "1.1"
+    """``1.1``; ``auto``: 2 where a TLS server speaks it; ``2``: that alone, without TLS too."""
+    headers: Mapping[bytes, tuple[bytes, ...]] = field(default_factory=dict)
+    """Own header lines by origin (``https://a.test:443``); they hold secrets."""
+    proxy: Proxy | None = None
+    proxy_ip: str = ""
+    """Address of the proxy."""

@@ -14,16 +14,21 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pycurl
 
+from larbinpy.fetch.framing import FramingWatch
 from larbinpy.fetch.guard import Guard
 from larbinpy.fetch.handles import SETOPT_ERRORS, Slot, SlotMaker
-from larbinpy.fetch.outcomes import OK, Abort, Verdict, classify, printable
+from larbinpy.fetch.outcomes import BAD_CERTIFICATE, OK, Abort, Verdict, classify, printable
+from larbinpy.fetch.unverified import Unverified
+from larbinpy.fetch.wire import shut_down
 from larbinpy.records import FetchJob, FetchResult, Kind, Outcome
 
 if TYPE_CHECKING:
     from larbinpy._native.eventloop import EventLoop
     from larbinpy.fetch.base import FetchOptions
+    from larbinpy.fetch.cookies import CookieJar
 
 _SECOND_NS: Final = 1_000_000_000
+PROXY_WANTS_CREDENTIALS: Final = 407
 _STARVED_RETRY_NS: Final = _SECOND_NS // 10
 """How long a job that found no descriptor waits before the next try."""
 _STARVED_GROWTH: Final = 64
@@ -36,15 +41,21 @@ class CurlFetcher:
     Args:
         options: all settings.
         loop: the process's event loop; ``poll`` here polls it, other sockets included.
+        jar: keeps cookies; without one they are neither kept nor sent.
 
     Process/thread: one thread of the process that made it; never across a fork.
     """
 
-    def __init__(self, options: FetchOptions, loop: EventLoop) -> None:
+    def __init__(
+        self, options: FetchOptions, loop: EventLoop, *, jar: CookieJar | None = None
+    ) -> None:
         self._options = options
         self._loop = loop
-        self._maker = SlotMaker(options, loop.opened)
-        self._guard = Guard(allow_private=options.allow_private, own_sockets=options.own_sockets)
+        self._jar = jar
+        self._maker = SlotMaker(options, loop.opened, jar)
+        self._guard = Guard(allow_private=options.allow_private, own_ports=options.own_ports)
+        self._unverified = Unverified()
+        self._framing = FramingWatch()
         self._first_byte_ns = round(options.first_byte_timeout_s * _SECOND_NS)
         self._pid = os.getpid()
         self._limit = options.connections
@@ -74,7 +85,7 @@ class CurlFetcher:
 
     def submit(self, job: FetchJob, *, keep: bool = True, is_named: bool = False) -> None:
         """See ``Fetcher``."""
-        refusal = self._guard.refusal(job.ip, job.port, is_named=is_named)
+        refusal = self._refusal(job, is_named=is_named)
         if refusal:
             outcome = Outcome.FORBIDDEN_ADDRESS if job.ip else Outcome.NO_DNS
             self._refuse(job, outcome, refusal)
@@ -82,6 +93,11 @@ class CurlFetcher:
             self._deferred.append((job, keep, time.monotonic_ns()))
         else:
             self._start(job, keep)
+
+    def _refusal(self, job: FetchJob, *, is_named: bool) -> str:
+        if self._options.proxy and not job.ip:
+            return ""  # only the proxy knows the address
+        return self._guard.refusal(job.ip, job.port, is_named=is_named)
 
     def poll(self, timeout_s: float) -> list[FetchResult]:
         """See ``Fetcher``; the result may be empty."""
@@ -91,6 +107,8 @@ class CurlFetcher:
         self._collect()
         if self._unanswered:
             self._expire(time.monotonic_ns() - self._first_byte_ns)
+        if self._framing.is_due(time.monotonic_ns()):
+            self._end_framers()
         if self._loop.curl_error is not None:
             self._rebuild(self._loop.curl_error)
         if self._deferred:
@@ -119,7 +137,8 @@ class CurlFetcher:
     def _start(self, job: FetchJob, keep: bool, since_ns: int = 0) -> None:
         slot = self._idle.pop() if self._idle else self._new_slot()
         try:
-            self._maker.prepare(slot, job, keep=keep)
+            unverified = self._unverified.why(job) if job.https else ""
+            self._maker.prepare(slot, job, keep=keep, unverified=unverified)
             slot.start_us = time.time_ns() // 1000
             slot.start_ns = time.monotonic_ns()
             self._multi.add_handle(slot.easy)
@@ -132,6 +151,7 @@ class CurlFetcher:
         slot.since_ns = since_ns or slot.start_ns
         self._running += 1
         self._unanswered[slot] = None
+        self._framing.began(slot)
 
     def _new_slot(self) -> Slot:
         slot = self._maker.make()
@@ -154,18 +174,32 @@ class CurlFetcher:
 
     def _end(self, slot: Slot, code: int, text: str, abort: int = Abort.NONE) -> None:
         transfer = slot.transfer
+        if transfer.is_ambiguous:
+            shut_down(slot.easy)
         job = self._take_back(slot)
         abort = abort or transfer.abort
         status = transfer.status
         if abort == Abort.DESCRIPTORS and self._starve(slot, job):
             return
-        if code == OK and 200 <= status < 300 and status != 206:
+        if code == BAD_CERTIFICATE and self._options.is_tls_recorded and slot.is_verified:
+            self._unverified.note(job, text)
+            self._start(job, slot.is_kept, slot.since_ns)
+            return
+        if transfer.has_cookies and self._jar and slot.is_verified:
+            self._take_cookies(job, transfer.headers)
+        is_whole = code == OK and not abort
+        if is_whole and 200 <= status < 300 and status != 206:
             verdict = _SUCCESS
         else:
             verdict = self._judge(slot, job, code, text, abort)
-        self._done.append(self._result(slot, job, verdict))
+        self._done.append(self._result(slot, job, verdict, is_whole=is_whole))
         if self._limit < self._options.connections:
             self._recover()
+
+    def _take_cookies(self, job: FetchJob, headers: bytes) -> None:
+        if self._jar:
+            now_s = time.time()
+            self._jar.take(headers, job.host, job.path, https=job.https, now_s=now_s)
 
     def _take_back(self, slot: Slot) -> FetchJob:
         """Return the slot to the pool and its job to us; what it received stays readable."""
@@ -174,6 +208,7 @@ class CurlFetcher:
             raise RuntimeError("a transfer without a job ended")
         slot.job = None
         self._unanswered.pop(slot, None)
+        self._framing.ended(slot)
         self._running -= 1
         self._multi.remove_handle(slot.easy)
         self._idle.append(slot)
@@ -183,20 +218,33 @@ class CurlFetcher:
         transfer = slot.transfer
         if abort == Abort.TOO_BIG and job.kind is Kind.ROBOTS and transfer.status < 300:
             return Verdict(Outcome.SUCCESS, "cut", is_truncated=True)
+        if self._options.proxy and (verdict := self._blame_proxy(slot, text)):
+            return verdict
         return classify(
             code,
             status=transfer.status,
             abort=abort,
             is_complete=transfer.is_complete,
             has_location=transfer.has_location,
-            is_connected=slot.easy.getinfo(pycurl.CONNECT_TIME) > 0,
+            is_connected=_is_connected(slot),
             text=text,
         )
 
-    def _result(self, slot: Slot, job: FetchJob, verdict: Verdict) -> FetchResult:
+    def _blame_proxy(self, slot: Slot, text: str) -> Verdict | None:
+        """What a proxy answered of itself, instead of a server."""
+        status = slot.easy.getinfo(pycurl.HTTP_CONNECTCODE)
+        if status >= 300:
+            return Verdict(Outcome.NO_CONNECTION, printable(text))
+        if slot.transfer.status == PROXY_WANTS_CREDENTIALS:
+            return Verdict(Outcome.NO_CONNECTION, "the proxy wants (other) credentials")
+        return None
+
+    def _result(
+        self, slot: Slot, job: FetchJob, verdict: Verdict, *, is_whole: bool
+    ) -> FetchResult:
         transfer = slot.transfer
         getinfo = slot.easy.getinfo
-        end_ns = transfer.last_ns or time.monotonic_ns()
+        end_ns = transfer.last_ns if is_whole else time.monotonic_ns()
         sent_us = getinfo(pycurl.PRETRANSFER_TIME_T)
         if transfer.first_ns:
             # libcurl's clock starts when it takes the handle up, ours at submit: the first byte,
@@ -213,9 +261,9 @@ class CurlFetcher:
             verdict.is_truncated,
             slot.start_us + sent_us,
             max((end_ns - slot.start_ns) // 1000 - sent_us, 0),
-            transfer.bytes_read,
+            transfer.bytes_read + slot.framing_bytes,
             getinfo(pycurl.REQUEST_SIZE),
-            verdict.reason,
+            verdict.reason or slot.unverified,
         )
 
     # -- time -------------------------------------------------------------------------------------
@@ -240,6 +288,11 @@ class CurlFetcher:
             if not oldest.transfer.first_ns:
                 self._end(oldest, OK, "", Abort.FIRST_BYTE)
 
+    def _end_framers(self) -> None:
+        """End transfers whose bytes are nothing but the framing of chunks."""
+        for slot in self._framing.found(time.monotonic_ns()):
+            self._end(slot, OK, "", Abort.FRAMING)
+
     # -- descriptors ------------------------------------------------------------------------------
 
     def _starve(self, slot: Slot, job: FetchJob) -> bool:
@@ -251,7 +304,7 @@ class CurlFetcher:
         now_ns = time.monotonic_ns()
         self._limit = max(min(self._limit, self._running), 1)
         if now_ns >= self._retry_ns:  # the first of a burst
-            self._keep(self._kept * 7 // 8)
+            self._keep(min(self._kept * 7 // 8, self._running))
         self._growth = 0
         self._retry_ns = now_ns + _STARVED_RETRY_NS
         if now_ns - slot.since_ns > self._options.connect_timeout_s * _SECOND_NS:
@@ -267,9 +320,16 @@ class CurlFetcher:
             self._keep(self._kept * 9 // 8 + 1)
 
     def _keep(self, connections: int) -> None:
-        """Set how many connections may stay open, idle ones included."""
-        self._kept = min(max(connections, 1), self._options.kept_connections)
+        """Set how many connections may stay open, idle ones included.
+
+        M_MAXCONNECTS alone is looked at when a transfer ends; with the other limit a new connection
+        closes the oldest idle ones first.
+        """
+        most = self._options.kept_connections
+        self._kept = min(max(connections, 1), most)
         self._multi.setopt(pycurl.M_MAXCONNECTS, self._kept)
+        is_scarce = self._kept < most
+        self._multi.setopt(pycurl.M_MAX_TOTAL_CONNECTIONS, self._kept if is_scarce else 0)
 
     def _start_deferred(self, now_ns: int) -> None:
         if now_ns < self._retry_ns:
@@ -291,6 +351,12 @@ class CurlFetcher:
         self._multi.close()
         self._running = 0
         self._start_multi()
+
+
+def _is_connected(slot: Slot) -> bool:
+    """Whether a connection stood: a new one, or an earlier one that could be used again."""
+    getinfo = slot.easy.getinfo
+    return bool(getinfo(pycurl.CONNECT_TIME) > 0 or getinfo(pycurl.PRETRANSFER_TIME) > 0)
 
 
 _SUCCESS: Final = Verdict(Outcome.SUCCESS)

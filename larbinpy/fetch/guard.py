@@ -1,4 +1,4 @@
-"""Which addresses a crawler may talk to: a pure decision about 4 or 16 bytes.
+"""Which addresses a crawler may talk to: a decision about 4 or 16 bytes.
 
 The decision is about the address of the socket, never about the spelling in a URL: there are many
 spellings of one address and only one socket.
@@ -8,7 +8,9 @@ between Python versions and lets embedded IPv4 addresses through.
 
 from __future__ import annotations
 
+import errno
 import ipaddress
+import socket
 from typing import Final
 
 _IPV4_SPECIAL: Final = (
@@ -101,14 +103,14 @@ class Guard:
 
     Args:
         allow_private: whether addresses outside the public internet are fine for all hosts.
-        own_sockets: (address, port) of our own listeners, always refused.
+        own_ports: ports that we listen on: refused on every address of this machine.
     """
 
-    __slots__ = ("_allow_private", "_own_sockets")
+    __slots__ = ("_allow_private", "_own_ports")
 
-    def __init__(self, *, allow_private: bool, own_sockets: frozenset[tuple[bytes, int]]) -> None:
+    def __init__(self, *, allow_private: bool, own_ports: frozenset[int] = frozenset()) -> None:
         self._allow_private = allow_private
-        self._own_sockets = own_sockets
+        self._own_ports = own_ports
 
     def refusal(self, ip: bytes, port: int, *, is_named: bool) -> str:
         """Return why not, or an empty text.
@@ -120,12 +122,23 @@ class Guard:
             return "no address"
         if not 0 < port < 65536:
             return f"no such port: {port}"
-        if self._own_sockets and _plain(ip, port) in self._own_sockets:
+        if port in self._own_ports and is_of_this_machine(ip):
             return "our own port"
         if not (self._allow_private or is_named or is_public(ip)):
             return "not a public address"
         return ""
 
 
-def _plain(ip: bytes, port: int) -> tuple[bytes, int]:
-    return (ip[12:] if ip[:12] == _MAPPED else ip, port)
+def is_of_this_machine(ip: bytes) -> bool:
+    """Whether an address leads to this machine: one may be bound to, without anything being sent.
+
+    Cost: three system calls.
+    """
+    plain = ip[12:] if ip[:12] == _MAPPED else ip
+    family = socket.AF_INET if len(plain) == 4 else socket.AF_INET6
+    try:
+        with socket.socket(family, socket.SOCK_DGRAM) as probe:
+            probe.bind((socket.inet_ntop(family, plain), 0))
+    except OSError as error:
+        return error.errno != errno.EADDRNOTAVAIL
+    return True

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import socket
+import time
 from typing import TYPE_CHECKING, Any, Final
 
 import certifi
 import pycurl
 
 from larbinpy._native.transfer import Transfer
+from larbinpy.proxy import HTTP
 from larbinpy.records import FetchJob, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from larbinpy.fetch.base import FetchOptions
+    from larbinpy.fetch.cookies import CookieJar
+    from larbinpy.proxy import Proxy
 
 _HTTP_ONLY: Final = pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS
+_VERSIONS: Final = {
+    "1.1": pycurl.CURL_HTTP_VERSION_1_1,
+    "auto": pycurl.CURL_HTTP_VERSION_2TLS,
+    "2": pycurl.CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE,
+}
 SETOPT_ERRORS: Final = (pycurl.error, UnicodeError, ValueError, TypeError)
 """What ``setopt`` raises for a value that it will not take."""
 
@@ -25,14 +34,19 @@ class Slot:
     """An easy handle with its transfer, used for one request after another."""
 
     __slots__ = (
+        "cookie",
         "easy",
+        "framing_bytes",
+        "headers",
         "is_kept",
+        "is_verified",
         "job",
         "since_ns",
         "start_ns",
         "start_us",
         "target",
         "transfer",
+        "unverified",
     )
 
     def __init__(self, easy: Any, transfer: Transfer) -> None:
@@ -42,6 +56,13 @@ class Slot:
         self.job: FetchJob | None = None
         self.target = ""
         self.is_kept = True
+        self.is_verified = True
+        self.unverified = ""
+        """Why the server could not be verified, when this request goes on without."""
+        self.headers: list[bytes] | None = None
+        self.cookie = b""
+        self.framing_bytes = 0
+        """Bytes received in this request that are neither header nor body, if that was asked."""
         self.since_ns = 0
         """When the job was first tried: the start, unless it had to wait for a descriptor."""
         self.start_us = 0
@@ -51,11 +72,17 @@ class Slot:
 class SlotMaker:
     """Makes slots that all have the same constants."""
 
-    def __init__(self, options: FetchOptions, opened: Callable[[int], None]) -> None:
+    def __init__(
+        self, options: FetchOptions, opened: Callable[[int], None], jar: CookieJar | None = None
+    ) -> None:
         self._options = options
         self._opened = opened
+        self._jar = jar
         self._ca_file = options.ca_file or certifi.where()
         self._headers = _constant_headers(options)
+        self._own_headers = {
+            origin: _with_own(self._headers, own) for origin, own in options.headers.items()
+        }
 
     def make(self) -> Slot:
         """Return a fresh slot."""
@@ -64,57 +91,109 @@ class SlotMaker:
         easy = pycurl.Curl()
         _set_safety(easy)
         _set_limits(easy, options)
+        if options.proxy:
+            _set_proxy(easy, options.proxy, options.proxy_ip)
         easy.setopt(pycurl.USERAGENT, options.user_agent)
-        easy.setopt(pycurl.HTTPHEADER, self._headers)
+        easy.setopt(pycurl.HTTP_VERSION, _VERSIONS[options.http_version])
         easy.setopt(pycurl.CAINFO, self._ca_file)
-        easy.setopt(pycurl.SSL_VERIFYPEER, int(options.is_tls_verified))
-        easy.setopt(pycurl.SSL_VERIFYHOST, 2 if options.is_tls_verified else 0)
         easy.setopt(pycurl.WRITEFUNCTION, transfer.write)
         easy.setopt(pycurl.HEADERFUNCTION, transfer.header)
         easy.setopt(pycurl.OPENSOCKETFUNCTION, transfer.open_socket)
         return Slot(easy, transfer)
 
-    def prepare(self, slot: Slot, job: FetchJob, *, keep: bool) -> None:
+    def prepare(self, slot: Slot, job: FetchJob, *, keep: bool, unverified: str = "") -> None:
         """Make the slot ready for this job.
+
+        Args:
+            unverified: why the server is not verified; empty: it is.
 
         Raises:
             SETOPT_ERRORS: libcurl does not take the URL.
         """
         easy = slot.easy
-        ip = job.ip
         easy.setopt(pycurl.URL, job.url)
-        family = socket.AF_INET if len(ip) == 4 else socket.AF_INET6
-        address = socket.inet_ntop(family, ip)
-        target = f"::{address}:{job.port}" if len(ip) == 4 else f"::[{address}]:{job.port}"
-        if target != slot.target:
-            # Any host and port of this one request go to this address; SNI and Host stay the URL's.
-            easy.setopt(pycurl.CONNECT_TO, [target])
-            slot.target = target
         if keep is not slot.is_kept:
             easy.setopt(pycurl.FORBID_REUSE, int(not keep))
             slot.is_kept = keep
-        self._expect(slot, job, address)
+        slot.unverified = unverified
+        self._verify(slot, is_verified=not unverified)
+        self._dress(slot, job, is_trusted=not unverified)
+        if self._options.proxy:
+            self._expect(slot, job, self._options.proxy_ip, self._options.proxy.port)
+        else:
+            self._expect(slot, job, _connect_to(slot, job), job.port)
 
-    def _expect(self, slot: Slot, job: FetchJob, address: str) -> None:
+    def _verify(self, slot: Slot, *, is_verified: bool) -> None:
+        # libcurl keeps connections that were verified apart from those that were not.
+        if slot.is_verified is not is_verified:
+            slot.easy.setopt(pycurl.SSL_VERIFYPEER, int(is_verified))
+            slot.easy.setopt(pycurl.SSL_VERIFYHOST, 2 if is_verified else 0)
+            slot.is_verified = is_verified
+
+    def _dress(self, slot: Slot, job: FetchJob, *, is_trusted: bool) -> None:
+        """Set what this origin alone may see; a server that is not verified sees none of it."""
+        headers, cookie = self._headers, b""
+        if is_trusted and self._own_headers:
+            headers = self._own_headers.get(job.origin, headers)
+        if is_trusted and self._jar:
+            now_s = time.time()
+            cookie = self._jar.header(job.host, job.path, https=job.https, now_s=now_s)
+        if headers is not slot.headers:
+            slot.easy.setopt(pycurl.HTTPHEADER, headers)
+            slot.headers = headers
+        if cookie != slot.cookie:
+            slot.easy.setopt(pycurl.COOKIE, cookie)
+            slot.cookie = cookie
+
+    def _expect(self, slot: Slot, job: FetchJob, address: str, port: int) -> None:
         options = self._options
         is_robots = job.kind is Kind.ROBOTS
         slot.transfer.reset(
             address,
-            job.port,
+            port,
             options.robots_bytes if is_robots else options.page_bytes,
             job.kind is Kind.PAGE and not options.is_any_type,
             not is_robots,
         )
 
 
+def _connect_to(slot: Slot, job: FetchJob) -> str:
+    """Let any host and port of this one request go to the job's address; returns that.
+
+    SNI and Host stay the URL's.
+    """
+    ip = job.ip
+    address = socket.inet_ntop(socket.AF_INET if len(ip) == 4 else socket.AF_INET6, ip)
+    target = f"::{address}:{job.port}" if len(ip) == 4 else f"::[{address}]:{job.port}"
+    if target != slot.target:
+        slot.easy.setopt(pycurl.CONNECT_TO, [target])
+        slot.target = target
+    return address
+
+
+def _with_own(constant: list[bytes], own: tuple[bytes, ...]) -> list[bytes]:
+    """The constant headers with an origin's own, which go before those of the same name."""
+    names = {_name(header) for header in own}
+    return _checked([*(header for header in constant if _name(header) not in names), *own])
+
+
+def _name(header: bytes) -> bytes:
+    return header.partition(b":")[0].strip().lower()
+
+
+def _checked(headers: list[bytes]) -> list[bytes]:
+    for header in headers:
+        if b"\r" in header or b"\n" in header:
+            raise ValueError("a line break in a header")  # libcurl would send it as it is
+    return headers
+
+
 def _constant_headers(options: FetchOptions) -> list[bytes]:
     headers = [b"Accept: " + options.accept, b"Accept-Encoding: " + options.accept_encoding]
     if options.sender:
         headers.append(b"From: " + options.sender)
-    for header in [options.user_agent, *headers]:
-        if b"\r" in header or b"\n" in header:
-            raise ValueError("a line break in a header")  # libcurl would send it as it is
-    return headers
+    _checked([options.user_agent])
+    return _checked(headers)
 
 
 def _set_safety(easy: Any) -> None:
@@ -128,9 +207,21 @@ def _set_safety(easy: Any) -> None:
     easy.setopt(pycurl.PATH_AS_IS, 1)
     easy.setopt(pycurl.HTTP_CONTENT_DECODING, 0)
     easy.setopt(pycurl.HTTP09_ALLOWED, 0)
-    easy.setopt(pycurl.HTTP_VERSION, pycurl.CURL_HTTP_VERSION_1_1)
     # With the default each transfer scans the whole cache; addresses come from us anyway.
     easy.setopt(pycurl.DNS_CACHE_TIMEOUT, 0)
+
+
+def _set_proxy(easy: Any, proxy: Proxy, ip: str) -> None:
+    """Send everything to the proxy, which looks names up; CONNECT_TO would force a tunnel."""
+    is_http = proxy.kind == HTTP
+    easy.setopt(pycurl.PROXY, f"[{ip}]" if ":" in ip else ip)
+    easy.setopt(pycurl.PROXYPORT, proxy.port)
+    easy.setopt(
+        pycurl.PROXYTYPE, pycurl.PROXYTYPE_HTTP if is_http else pycurl.PROXYTYPE_SOCKS5_HOSTNAME
+    )
+    if proxy.user:
+        easy.setopt(pycurl.PROXYUSERNAME, proxy.user)
+        easy.setopt(pycurl.PROXYPASSWORD, proxy.password)
 
 
 def _set_limits(easy: Any, options: FetchOptions) -> None:

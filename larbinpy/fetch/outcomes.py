@@ -19,6 +19,7 @@ class Abort(IntEnum):
     DESCRIPTORS = 5
     SOCKET = 6
     FIRST_BYTE = 7
+    FRAMING = 8
 
 
 class Verdict(NamedTuple):
@@ -30,9 +31,10 @@ class Verdict(NamedTuple):
 
 
 OK: Final = 0
+BAD_CERTIFICATE: Final = 60
 _PARTIAL: Final = 18
 _TIMED_OUT: Final = 28
-_NO_CONNECTION: Final = frozenset({5, 6, 7, 45, 89})
+_NO_CONNECTION: Final = frozenset({5, 6, 7, 45, 89, 97})
 _TLS: Final = frozenset({35, 53, 54, 58, 59, 60, 64, 66, 77, 80, 82, 83, 90, 91, 98})
 _TOO_BIG: Final = 63
 
@@ -43,6 +45,7 @@ _ABORTS: Final = {
     Abort.ADDRESS: Verdict(Outcome.FORBIDDEN_ADDRESS, "not the address that was looked up"),
     Abort.DESCRIPTORS: Verdict(Outcome.NO_CONNECTION, "no file descriptor left"),
     Abort.SOCKET: Verdict(Outcome.NO_CONNECTION, "no socket for this kind of address"),
+    Abort.FRAMING: Verdict(Outcome.PROTOCOL_ERROR, "more framing of chunks than body"),
     Abort.FIRST_BYTE: Verdict(Outcome.TIMEOUT, "no first byte in time"),
 }
 

@@ -29,21 +29,7 @@ def make_filter(
 ) -> LinkFilter:
     """Make the filter of one parser; the defaults are larbin's.
 
-    Args:
-        key: the crawl's hash key, 16 bytes.
-        shards: number of shards, 1 to 256.
-        domain_of: the registered domain of a host.
-        cgi: follow URLs with ``?``, ``=`` or ``*`` (``getCGI``).
-        external: follow links to other hosts (not ``noExternalLinks``).
-        depth_by_site: a link to another host starts again with full depth (``depthBySite``).
-        depth_in_site: links that may follow a seed (``depthInSite``), at most 65,535.
-        images: follow images (``getImage``).
-        forbidden: suffixes of paths never followed (``forbiddenExtensions``).
-        priority: suffixes of paths served first (the extensions of ``specificSet``).
-        domains: suffixes one of which a host must have, none = any host (``limitToDomain``).
-        sites: hosts that may be asked, None = all (``lockSite``).
-        links_per_page: links of a page that are looked at (``linksPerPage``).
-        reverse: a page's last link comes first (depth-first order).
+    Args: those of ``LinkFilter``; suffixes and hosts may be text, as configurations hold them.
 
     Raises:
         ValueError: a setting is out of range, a suffix is empty or not ASCII.

@@ -9,6 +9,7 @@ ELEMENT_REDIRECT: Final = 11
 ELEMENT_SEED: Final = 12
 LINK_SEED: Final = 2
 LINK_REDIRECT: Final = 4
+LINK_FORCE: Final = 8
 _ATTRIBUTE_HREF: Final = 1
 _REL_DOCUMENT: Final = 32
 _FOUND: Final = struct.Struct("<BBBBI")

@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Final
 import xxhash
 
 from larbinpy import url as urls
-from larbinpy.links.found import ELEMENT_REDIRECT, LINK_REDIRECT, found_link, with_refreshes_to
+from larbinpy.links.found import (
+    ELEMENT_REDIRECT,
+    LINK_FORCE,
+    LINK_REDIRECT,
+    found_link,
+    with_refreshes_to,
+)
 from larbinpy.parse import decode, headers, html
 from larbinpy.records import PAGE_TRUNCATED, Filtered, Kind, Outcome, ParsedPage
 from larbinpy.url import Base, LarbinBase
@@ -57,17 +63,14 @@ class PageReader:
         digest: of a decoded body, 16 bytes.
         is_new: asked with a page's digest and id; false = another page with the same digest was
             seen before.
+        has_cookies: cookies are kept, so a page that sets one and redirects to itself is worth a
+            second request.
     """
 
     __slots__ = (
-        "_accept",
-        "_digest",
-        "_is_new",
-        "_links",
-        "_make_base",
-        "_max_bytes",
+        "_accept", "_digest", "_has_cookies", "_is_new", "_links", "_make_base", "_max_bytes",
         "_max_redirects",
-    )
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -79,6 +82,7 @@ class PageReader:
         make_base: Callable[[bytes], Base | LarbinBase] = Base,
         digest: Callable[[bytes], bytes] = xxhash.xxh3_128_digest,
         is_new: Callable[[bytes, int], bool] | None = None,
+        has_cookies: bool = False,
     ) -> None:
         self._links = links
         self._accept = accept
@@ -87,6 +91,7 @@ class PageReader:
         self._make_base = make_base
         self._digest = digest
         self._is_new = is_new
+        self._has_cookies = has_cookies
 
     def read(self, page: Page) -> Reading:
         """Read one page; whatever is in it, this returns."""
@@ -151,7 +156,10 @@ class PageReader:
             return
         found = found_link(ELEMENT_REDIRECT, location)
         resolved = urls.resolve(self._make_base(page.url), found)
-        self._filter(page, reading, resolved, hops=page.hops + 1, flags=LINK_REDIRECT)
+        flags = LINK_REDIRECT
+        if self._has_cookies and _is_again(page, location):
+            flags |= LINK_FORCE
+        self._filter(page, reading, resolved, hops=page.hops + 1, flags=flags)
 
     def _filter(
         self, page: Page, reading: Reading, resolved: bytes, *, hops: int = 0, flags: int = 0
@@ -169,6 +177,14 @@ class PageReader:
         reading.parsed.links = batch.found
         reading.parsed.duplicates = batch.duplicates
         reading.parsed.filtered = batch.filtered
+
+
+def _is_again(page: Page, location: bytes) -> bool:
+    """Whether a page sets a cookie and redirects to itself, for the first time."""
+    if page.via == page.url or not headers.field(page.headers, b"set-cookie"):
+        return False
+    target = urls.parse(location, page.url)
+    return target is not None and target.url == page.url
 
 
 @lru_cache(maxsize=1024)

@@ -42,10 +42,11 @@ class Files:
     __slots__ = ("_directory", "_index", "_next_page", "_number", "_root", "_stored")
 
     def __init__(self, root: Path, stored: StoredPages) -> None:
-        """Fill directories of ``root``; made with the first page.
+        """Fill directories of ``root``, which is made if it is missing.
 
         Raises:
-            StorageError: the disk refuses to go on where an earlier process was.
+            StorageError: it cannot be made, or the disk refuses to go on where an earlier process
+                was.
         """
         self._root = root
         self._stored = stored
@@ -54,6 +55,7 @@ class Files:
         self._number = -1
         self._next_page = 0
         try:
+            root.mkdir(parents=True, exist_ok=True)
             self._resume()
         except OSError as error:
             raise self._failed(error) from error

@@ -24,6 +24,7 @@ def crawl_keys(web: WebProcess, directory: Path) -> dict[str, str]:
         "seedFile": _quoted(web.seeds_file),
         "allowPrivateAddresses": "",
         "waitDuration": "0",
+        "maxTries": "1",
         "depthInSite": "1000",
         "getCGI": "",
         "outputMode": "0",

@@ -1,4 +1,4 @@
-"""A scripted DNS server on loopback: answers from a table, or not at all."""
+"""A scripted DNS server on loopback: answers from a table, in pieces, wrongly, or not at all."""
 
 from __future__ import annotations
 
@@ -9,14 +9,18 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import TracebackType
 
 A: Final = 1
 CNAME: Final = 5
 AAAA: Final = 28
 _RESPONSE: Final = 0x8180  # response, recursion desired and available
+_TRUNCATED: Final = 0x0200
 _SERVFAIL: Final = 2
 _NXDOMAIN: Final = 3
+SPOOFED: Final = "192.0.2.66"
+"""What an answer with a wrong id says."""
 
 
 class Record(NamedTuple):
@@ -30,14 +34,16 @@ class Record(NamedTuple):
 
 
 class DnsServer:
-    """Answers UDP queries in a thread of its own.
+    """Answers queries over UDP and TCP, in threads of its own.
 
     Args:
-        table: name -> its records; a name that is not in it does not exist.
+        table: name -> its records; a name that is not in it does not exist.  It may be changed.
         silent: names that get no answer.
         broken: names that get SERVFAIL.
+        cut: names whose answer over UDP is cut, with the advice to ask over TCP.
+        spoofed: names for which an answer with a wrong id, and the address 192.0.2.66, comes first.
 
-    ``asked`` counts the queries by (name, type).
+    ``asked`` counts the queries by (name, type), ``asked_tcp`` those over TCP.
     """
 
     def __init__(
@@ -46,14 +52,21 @@ class DnsServer:
         *,
         silent: frozenset[str] = frozenset(),
         broken: frozenset[str] = frozenset(),
+        cut: frozenset[str] = frozenset(),
+        spoofed: frozenset[str] = frozenset(),
     ) -> None:
         self.table = table
         self.silent = silent
         self.broken = broken
+        self.cut = cut
+        self.spoofed = spoofed
         self.asked: Counter[tuple[str, int]] = Counter()
-        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self._socket.bind(("127.0.0.1", 0))
-        self._thread = threading.Thread(target=self._serve, daemon=True)
+        self.asked_tcp: Counter[tuple[str, int]] = Counter()
+        self._socket, self._listener = _same_port()
+        self._threads = [
+            threading.Thread(target=target, daemon=True)
+            for target in (self._serve, self._serve_tcp)
+        ]
 
     @property
     def address(self) -> str:
@@ -62,7 +75,8 @@ class DnsServer:
         return f"{host}:{port}"
 
     def __enter__(self) -> Self:
-        self._thread.start()
+        for thread in self._threads:
+            thread.start()
         return self
 
     def __exit__(
@@ -73,33 +87,78 @@ class DnsServer:
     ) -> None:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as last:
             last.sendto(b"", self._socket.getsockname())
-        self._thread.join()
+        self._listener.shutdown(socket.SHUT_RDWR)
+        for thread in self._threads:
+            thread.join()
         self._socket.close()
+        self._listener.close()
 
     def _serve(self) -> None:
         while True:
             query, peer = self._socket.recvfrom(4096)
             if not query:
                 return
-            reply = self._reply(query)
-            if reply:
+            for reply in self._replies(query):
                 self._socket.sendto(reply, peer)
 
-    def _reply(self, query: bytes) -> bytes:
-        name, end = _read_name(query, 12)
-        (kind,) = struct.unpack_from(">H", query, end)
-        question = query[12 : end + 4]
+    def _serve_tcp(self) -> None:
+        """One query a connection, one connection at a time."""
+        while True:
+            try:
+                peer, _ = self._listener.accept()
+            except OSError:
+                return
+            with peer, peer.makefile("rb") as queries:
+                head = queries.read(2)
+                if len(head) == 2:
+                    query = queries.read(int.from_bytes(head, "big"))
+                    self.asked_tcp[_question(query)[:2]] += 1
+                    reply = self._reply(query)
+                    peer.sendall(len(reply).to_bytes(2, "big") + reply)
+                    peer.recv(1)
+
+    def _replies(self, query: bytes) -> Iterator[bytes]:
+        name, kind, _ = _question(query)
         self.asked[name, kind] += 1
         if name in self.silent:
-            return b""
-        records = self.table.get(name)
+            return
+        if name in self.spoofed:
+            wrong_id = (int.from_bytes(query[:2], "big") ^ 1).to_bytes(2, "big")
+            yield self._reply(wrong_id + query[2:], [Record(A, SPOOFED)])
+        yield self._reply(query, is_cut=name in self.cut)
+
+    def _reply(
+        self, query: bytes, records: list[Record] | None = None, *, is_cut: bool = False
+    ) -> bytes:
+        name, kind, end = _question(query)
+        if records is None:
+            records = self.table.get(name)
         code = _SERVFAIL if name in self.broken else _NXDOMAIN if records is None else 0
         chosen = [] if code else [r for r in records or () if r.kind in (kind, CNAME) or r.name]
+        flags = _RESPONSE | code | (_TRUNCATED if is_cut else 0)
+        chosen = chosen[:1] if is_cut else chosen
         answers = b"".join(_record(record) for record in chosen)
-        header = struct.pack(
-            ">HHHHHH", *struct.unpack_from(">H", query), _RESPONSE | code, 1, len(chosen), 0, 0
-        )
-        return header + question + answers
+        counts = (1, len(chosen), 0, 0)
+        header = struct.pack(">HHHHHH", int.from_bytes(query[:2], "big"), flags, *counts)
+        return header + query[12:end] + answers
+
+
+def _same_port() -> tuple[socket.socket, socket.socket]:
+    """A datagram and a listening socket with the same number, as DNS wants it."""
+    while True:
+        datagrams = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        datagrams.bind(("127.0.0.1", 0))
+        try:
+            return datagrams, socket.create_server(datagrams.getsockname())
+        except OSError:
+            datagrams.close()
+
+
+def _question(query: bytes) -> tuple[str, int, int]:
+    """Name and type that are asked for, and where the question ends."""
+    name, end = _read_name(query, 12)
+    (kind,) = struct.unpack_from(">H", query, end)
+    return name, kind, end + 4
 
 
 def _read_name(packet: bytes, offset: int) -> tuple[str, int]:

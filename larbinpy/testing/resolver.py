@@ -35,6 +35,10 @@ class TableResolver:
         self.asked.append(host)
         self._waiting.append(host)
 
+    def submit_further(self, host: bytes) -> None:
+        """See ``Resolver``."""
+        self.submit(host)
+
     def answers(self) -> list[Answer]:
         """See ``Resolver``."""
         if self.is_silent:

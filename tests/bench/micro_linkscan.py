@@ -1,26 +1,24 @@
 """Measure the link scanner: ``python -m tests.bench.micro_linkscan``.
 
 Workloads: a synthetic page of 7.6 kB with 30 links, and one of 100 kB with 700 links, scripts,
-comments and attributes. The kernel scans them for everything it reports; the oracle likewise (once
-a round, it is slow); lxml and selectolax (lexbor) parse and list the href of each ``a``.
-Rounds alternate A B A B, six pairs; printed are medians and the median ratio of each pair.
+comments and attributes. The kernel scans them for everything it reports, the oracle likewise; lxml
+and selectolax (lexbor) parse and list the href of each ``a``.
 """
 
 from __future__ import annotations
 
 import random
-import time
-from statistics import median
+from functools import partial
 from typing import TYPE_CHECKING
 
 from larbinpy._native import linkscan
 from larbinpy.parse.html import read
+from tests.bench.measure import compare
 from tests.reference import linkscan as reference
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-PAIRS = 6
 WORDS = b"crawler queue polite host page link robots delay fetch parse store seen shard log".split()
 
 
@@ -48,24 +46,6 @@ def large_page() -> bytes:
     return b"".join(parts)
 
 
-def seconds(call: Callable[[], object], repeat: int) -> float:
-    """Seconds of one call, over ``repeat`` of them."""
-    start = time.perf_counter()
-    for _ in range(repeat):
-        call()
-    return (time.perf_counter() - start) / repeat
-
-
-def compare(
-    name: str, kernel: Callable[[], object], other: Callable[[], object], repeat: int
-) -> None:
-    """Print how many times slower ``other`` is."""
-    pairs = [(seconds(kernel, repeat * 20), seconds(other, repeat)) for _ in range(PAIRS)]
-    ours, theirs = (median(column) for column in zip(*pairs, strict=True))
-    ratio = median(b / a for a, b in pairs)
-    print(f"  {name:22} {ours * 1e6:9.2f} us  {theirs * 1e6:10.2f} us  {ratio:8.1f} x")
-
-
 def lxml_links(page: bytes) -> object:
     """What lxml users write."""
     from lxml import html  # noqa: PLC0415 - optional
@@ -83,20 +63,18 @@ def lexbor_links(page: bytes) -> object:
 def main() -> None:
     """Print a table."""
     for label, page in (("small", small_page()), ("large", large_page())):
-        found = linkscan.scan(page)
-        print(f"{label}: {len(page)} bytes, {found.count} links")
-
-        def kernel(page: bytes = page) -> object:
-            return linkscan.scan(page)
-
-        others: dict[str, tuple[Callable[[bytes], object], int]] = {
-            "oracle": (reference.scan, 1),
-            "parse.html.read": (lambda page: read(page, b"text/html; charset=utf-8"), 50),
-            "lxml": (lxml_links, 10),
-            "selectolax (lexbor)": (lexbor_links, 10),
+        ways: dict[str, Callable[[bytes], object]] = {
+            "kernel": linkscan.scan,
+            "oracle": reference.scan,
+            "parse.html.read": lambda page: read(page, b"text/html; charset=utf-8"),
+            "lxml": lxml_links,
+            "selectolax (lexbor)": lexbor_links,
         }
-        for name, (call, repeat) in others.items():
-            compare(name, kernel, lambda call=call, page=page: call(page), repeat)  # type: ignore[misc]
+        compare(
+            f"{label}: {len(page)} bytes, {linkscan.scan(page).count} links",
+            {name: partial(call, page) for name, call in ways.items()},
+            items=1,
+        )
 
 
 if __name__ == "__main__":

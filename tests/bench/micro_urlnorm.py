@@ -20,6 +20,7 @@ from w3lib.url import canonicalize_url
 from larbinpy import url
 from larbinpy._native import urlnorm
 from tests.reference import urlnorm as reference
+from tests.reference.linkbuffers import FOUND_HEAD
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,7 +40,7 @@ KINDS = [
     b"?from=page-%d&utm_source=newsletter&utm_medium=mail",
 ]
 LINKS = [kind % i for i in range(3) for kind in KINDS]
-ITEMS = b"".join(reference.FOUND.pack(1, 1, 0, 0, len(link)) + link for link in LINKS)
+ITEMS = b"".join(FOUND_HEAD.pack(1, 1, 0, 0, len(link)) + link for link in LINKS)
 TEXTS = [link.decode() for link in LINKS]
 
 

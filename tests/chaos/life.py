@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-import larbinpy
 from larbinpy.testing.crawls import crawl_keys, write_config
+from tests.crawldirs import ENVIRONMENT, CrawlDirectory
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,10 +28,6 @@ MOST_REFETCHED: Final = 2 * CONNECTIONS + 100
 ORPHAN_S: Final = 2.0
 """How long a child may outlive its supervisor."""
 
-_ENVIRONMENT: Final = {
-    **{name: value for name, value in os.environ.items() if not name.startswith("LARBINPY_")},
-    "PYTHONPATH": str(Path(larbinpy.__file__).parents[1]),
-}
 _WITH_PYTHON: Final = (
     "import sys; sys.executable = sys.argv.pop(1); from larbinpy.cli import main;"
     " sys.exit(main(sys.argv[1:]))"
@@ -39,7 +35,7 @@ _WITH_PYTHON: Final = (
 
 
 @dataclass(slots=True)
-class Victim:
+class Victim(CrawlDirectory):
     """A crawl in a directory of its own, and the command that starts and continues it."""
 
     web: WebProcess
@@ -66,21 +62,6 @@ class Victim:
             "drainTime": "2",
         }
         write_config(self.config, {**keys, **self.changes}, title="A crawl that will be killed.")
-
-    @property
-    def config(self) -> Path:
-        """The configuration file."""
-        return self.directory / "larbin.conf"
-
-    @property
-    def state(self) -> Path:
-        """``stateDir``."""
-        return self.directory / "crawl"
-
-    @property
-    def output(self) -> Path:
-        """``outputDir``."""
-        return self.directory / "save"
 
     @property
     def messages(self) -> Path:
@@ -120,7 +101,7 @@ class Victim:
             process = subprocess.Popen(
                 words,
                 cwd=self.directory,
-                env=_ENVIRONMENT | (environment or {}),
+                env=ENVIRONMENT | (environment or {}),
                 preexec_fn=before,
                 stdin=subprocess.DEVNULL,
                 stdout=stderr,

@@ -11,7 +11,19 @@ from hypothesis import strategies as st
 
 from larbinpy.config import ATTRIBUTES, KEYS, Config, dump, from_json, loads, to_json
 from larbinpy.config.keys import Key, Shape
-from larbinpy.config.values import Choice, Duration, FilePath, HttpUrl, Ratio, Size, Text, Whole
+from larbinpy.config.values import (
+    Choice,
+    Duration,
+    FilePath,
+    ForOrigin,
+    HeaderLine,
+    HttpUrl,
+    ProxyAddress,
+    Ratio,
+    Size,
+    Text,
+    Whole,
+)
 
 FULL = Config(
     user_agent="my bot # 1",
@@ -23,7 +35,9 @@ FULL = Config(
     wait_duration_ip_s=0.0,
     limit_time_s=1 / 3,
     output_dir=Path("output"),
-    proxy="www 8080",
+    proxy="http://u:p@www:8080",
+    auth=((b"https://a:443", b"u:p q"),),
+    header=((b"https://a:443", b"X: y z"), (b"http://b:8", b"A: b")),
     get_cgi=True,
     bloom_rate=1e-9,
 )
@@ -47,11 +61,13 @@ def texts(key: Key) -> st.SearchStrategy[str]:
         case FilePath():
             return st.text(CHARS, min_size=1)
         case Text():
-            return (
-                st.just("host 80")
-                if key.word_count > 1
-                else st.text("ab #_", min_size=1).map("a{}".format)
-            )
+            return st.text("ab #_", min_size=1).map("a{}".format)
+        case ProxyAddress():
+            return st.sampled_from(["host 80", "socks5://u:p@host:80"])
+        case ForOrigin():
+            values = st.text("ab #_:", min_size=1)
+            form = "X: {}c" if isinstance(key.kind.what, HeaderLine) else "u:{}"
+            return values.map(lambda text: f"https://a:443 {form.format(text)}")
     return st.text(CHARS.filter(str.isascii), min_size=1)
 
 
@@ -61,7 +77,11 @@ def words(key: Key) -> st.SearchStrategy[list[str]]:
         pairs = st.lists(st.tuples(texts(key), texts(key)), max_size=3)
         return pairs.map(lambda found: [word for pair in found for word in pair])
     if key.is_list:
-        return st.lists(texts(key), max_size=3)
+        values = st.lists(texts(key), max_size=3)
+        splits = key.word_count - 1
+        return values.map(
+            lambda found: [word for text in found for word in text.split(" ", splits)]
+        )
     return st.lists(texts(key), min_size=1, max_size=1)
 
 

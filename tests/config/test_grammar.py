@@ -109,7 +109,6 @@ def test_a_stock_file_of_2_6_5_is_read() -> None:
     )
     assert loaded.warnings == [
         "f:5: inputPort: not in this version: no port is opened; give URLs with seedFile",
-        "f:14: useCookies: not in this version: cookies are neither kept nor sent",
         "f:4: httpPort: not in this version: there are no status pages; see report.json in"
         " stateDir",
         "f:17: specificSet: only gives priority, since specificSearch is not set",
@@ -151,9 +150,20 @@ def test_older_names_are_known() -> None:
     )
 
 
-def test_a_proxy_is_two_words() -> None:
-    """Host and port."""
+def test_a_proxy_is_two_words_or_a_url() -> None:
+    """A host and a port, or everything in one word."""
     assert config("proxy www 8080 getCGI") == Config(proxy="www 8080", get_cgi=True)
+    url = "socks5://user:p%40ss@www:8080"
+    assert config(f"proxy {url} getCGI") == Config(proxy=url, get_cgi=True)
+
+
+def test_keys_of_an_origin_add_up() -> None:
+    """An origin has a port, and its value may have blanks."""
+    text = 'auth http://A/ u:p header https://a:8 "X: y z" header http://a "Accept-Language: fr"'
+    assert config(text) == Config(
+        auth=((b"http://a:80", b"u:p"),),
+        header=((b"https://a:8", b"X: y z"), (b"http://a:80", b"Accept-Language: fr")),
+    )
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from larbinpy.config.values import Choice, Duration, FilePath, HttpUrl, Ratio, Size, Text, Whole
+from larbinpy.config.values import (
+    Choice,
+    Credentials,
+    Duration,
+    FilePath,
+    ForOrigin,
+    HeaderLine,
+    HttpUrl,
+    ProxyAddress,
+    Ratio,
+    Size,
+    Text,
+    Whole,
+)
 
 
 @pytest.mark.parametrize(
@@ -137,3 +150,41 @@ def test_ratios_are_written_exactly(ratio: float) -> None:
     """Writing and reading gives the same float."""
     kind = Ratio(1e-9, 1)
     assert kind.read(kind.write(ratio)) == ratio
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a u:p", "'a' is not an origin such as https://www.example.com"),
+        ("ftp://a u:p", "is not an origin"),
+        ("http://a/b u:p", "is not an origin"),
+        ("http://ä u:p", "is not an origin"),
+        ("http://a secret", "must be USER:PASSWORD"),
+        ("http://a :secret", "must be USER:PASSWORD"),
+        ("http://a", "must be USER:PASSWORD"),
+    ],
+)
+def test_what_is_no_origin_with_credentials_is_refused(text: str, message: str) -> None:
+    """And no password is repeated."""
+    with pytest.raises(ValueError, match=f"{message}$|{message} such as") as error:
+        ForOrigin(Credentials()).read(text)
+    assert "secret" not in str(error.value)
+
+
+@pytest.mark.parametrize("text", ["X", "X y", ": y", "X:", "X: ä", "X y: z", "Host: a", "tE: x"])
+def test_what_is_no_header_of_ones_own_is_refused(text: str) -> None:
+    """Those that frame a request are not the operator's."""
+    with pytest.raises(ValueError, match=r"must be|is set by larbinpy itself"):
+        HeaderLine().read(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["www", "www 80 90", "www 0", "www 65536", "www http", "ftp://www:80", "http://www",
+     "http://u:secret@www", "socks5://www:1/x"],
+)  # fmt: skip
+def test_what_is_no_proxy_is_refused(text: str) -> None:
+    """And no password is repeated."""
+    with pytest.raises(ValueError, match=r"^must be HOST PORT or") as error:
+        ProxyAddress().read(text)
+    assert "secret" not in str(error.value)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import struct
 from typing import Any, Final
 
 from larbinpy import url
@@ -11,6 +10,7 @@ from larbinpy.links.found import with_refreshes_to
 from larbinpy.parse.charset import find_encoding
 from larbinpy.parse.html import read
 from tests.conformance.shared import data
+from tests.reference.linkbuffers import read_found, read_resolved
 
 Page = dict[str, Any]  # as the JSON has it
 ELEMENTS: Final = {
@@ -34,17 +34,6 @@ def body_of(page: Page) -> bytes:
     return data(f"links/{page['file']}").read_bytes()
 
 
-def unpacked(links: bytes) -> list[tuple[int, int, int, bytes]]:
-    """The items of a buffer of ``found_link``."""
-    found = []
-    at = 0
-    while at < len(links):
-        element, attribute, rel, _, size = struct.unpack_from("<BBBBI", links, at)
-        found.append((element, attribute, rel, links[at + 8 : at + 8 + size]))
-        at += 8 + size
-    return found
-
-
 def expected_links(page: Page) -> list[list[str]]:
     """The page's links with those of SVG at their places; an xlink:href is listed as href."""
     merged: list[list[str]] = []
@@ -60,7 +49,7 @@ def found_links(page: Page) -> list[list[str]]:
     reading = read(body_of(page), page["content_type"].encode())
     return [
         [ELEMENTS[element], ATTRIBUTES[attribute], value.decode()]
-        for element, attribute, _, value in unpacked(reading.links)
+        for element, attribute, _, value in read_found(reading.links)
         if element in ELEMENTS
     ]
 
@@ -87,7 +76,7 @@ def test_rel_nofollow_is_seen() -> None:
     for page in pages():
         if "svg" in page:
             continue
-        links = unpacked(read(body_of(page), page["content_type"].encode()).links)
+        links = read_found(read(body_of(page), page["content_type"].encode()).links)
         listed = [rel for element, _, rel, _ in links if element in ELEMENTS]
         expected = [
             "nofollow" in page.get("rel", {}).get(str(index), "").lower().split()
@@ -101,14 +90,14 @@ def test_every_link_resolves() -> None:
     wrong = []
     for page in pages():
         reading = read(body_of(page), page["content_type"].encode())
-        items = unpacked(reading.links)
+        items = read_found(reading.links)
         base = url.base_of(page["base_url"].encode())
         assert base is not None, page["file"]
         links = with_refreshes_to(page["url"].encode(), reading.links)
         packed = url.resolve(base, links, reading.encoding)
         resolved = [
-            result
-            for (element, *_), result in zip(items, resolved_urls(packed), strict=True)
+            (link.status, link.url)
+            for (element, *_), link in zip(items, read_resolved(packed), strict=True)
             if element in ELEMENTS and element != 4  # base resolves against the page itself
         ]
         expected = [link[3] for link in page["links"] if link[0] != "base"]
@@ -117,17 +106,6 @@ def test_every_link_resolves() -> None:
                 (page["file"], *p) for p in zip(expected, resolved, strict=True) if differ(*p)
             ]
     assert wrong == []
-
-
-def resolved_urls(packed: bytes) -> list[tuple[int, bytes]]:
-    """The (status, URL) of a buffer of ``resolved_link``."""
-    found = []
-    at = 0
-    while at < len(packed):
-        status, *_, size = struct.unpack_from("<BBBBBBHI", packed, at)
-        found.append((status, packed[at + 12 : at + 12 + size]))
-        at += 12 + size
-    return found
 
 
 def without_user(url: str) -> str:

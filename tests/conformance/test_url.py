@@ -6,7 +6,6 @@ Each test counts what it checks and what a rule leaves out, so that nothing is l
 from __future__ import annotations
 
 import json
-import struct
 from typing import Any, NamedTuple
 
 import pytest
@@ -14,9 +13,8 @@ import pytest
 from larbinpy import url
 from larbinpy._native import urlnorm
 from tests.conformance.shared import data
+from tests.reference.linkbuffers import FOUND_HEAD, RESOLVED_HEAD
 
-FOUND = struct.Struct("<BBBBI")
-RESOLVED = struct.Struct("<BBBBBBHI")
 ELEMENT_A, ATTRIBUTE_HREF = 1, 1
 
 
@@ -110,10 +108,10 @@ def test_hosts_of_the_standard(name: str, right: int, too_long: int) -> None:
 def resolved_query(query: str, encoding: str) -> str:
     """The query of a link in a document of that encoding."""
     value = f"?{query}".encode()
-    links = FOUND.pack(ELEMENT_A, ATTRIBUTE_HREF, 0, 0, len(value)) + value
+    links = FOUND_HEAD.pack(ELEMENT_A, ATTRIBUTE_HREF, 0, 0, len(value)) + value
     items = url.resolve(url.Base(b"http://example.org/"), links, encoding)
-    assert RESOLVED.unpack_from(items)[0] == url.OK
-    return items[RESOLVED.size :].decode().partition("?")[2]
+    assert RESOLVED_HEAD.unpack_from(items)[0] == url.OK
+    return items[RESOLVED_HEAD.size :].decode().partition("?")[2]
 
 
 def test_percent_encoding_in_the_encoding_of_the_document() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from larbinpy._native.hosts import FAILED, IDLE, NEW, RESOLVING, SCHEDULED, HostTable
 from larbinpy.dns.addresses import MAX_LOOKUPS, Addresses
 from larbinpy.dns.base import Answer
+from larbinpy.dns.named import NamedHosts
 from larbinpy.politeness.outage import Line
 from larbinpy.records import Outcome
 from tests.native.hostrecords import batch
@@ -19,6 +21,7 @@ IP = bytes([192, 0, 2, 1])
 OTHER = bytes([192, 0, 2, 2])
 IP6 = bytes(15) + b"\x07"
 HOST = b"a.org"
+NOWHERE = Path("/nonexistent/named")
 
 
 class Resolver:
@@ -31,6 +34,9 @@ class Resolver:
     def submit(self, host: bytes) -> None:
         self.asked.append(host)
 
+    def submit_further(self, host: bytes) -> None:
+        self.submit(host)
+
     def answers(self) -> list[Answer]:
         found, self.found = self.found, []
         return found
@@ -42,6 +48,18 @@ class Resolver:
         pass
 
 
+def addresses_of_all(table: HostTable, resolver: Resolver, line: Line) -> Addresses:
+    """Every address may be asked."""
+    return Addresses(
+        table,
+        resolver,
+        is_askable=lambda _: True,
+        is_allowed=lambda _: True,
+        named=NamedHosts(NOWHERE),
+        line=line,
+    )
+
+
 class Web:
     """A host table with its addresses."""
 
@@ -50,7 +68,8 @@ class Web:
         self.resolver = Resolver()
         self.line = Line(Random(1))
         self.addresses = Addresses(
-            self.table, self.resolver, is_allowed=lambda ip: ip != OTHER, line=self.line,
+            self.table, self.resolver, is_askable=lambda ip: ip != OTHER,
+            is_allowed=lambda _: True, named=NamedHosts(NOWHERE), line=self.line,
             not_before_ns=not_before_ns,
         )  # fmt: skip
 
@@ -173,3 +192,18 @@ def test_a_host_that_is_given_up_ends_fast(web: Web) -> None:
     web.addresses.give_up(number, Outcome.NO_CONNECTION, NOW + 60 * SECOND)
     ((_, _, code),) = web.table.acquire(NOW, 5)
     assert web.addresses.outcome(number, code) is Outcome.FAST_NO_CONN
+
+
+def test_a_host_given_up_meanwhile_gets_its_old_address_again(web: Web) -> None:
+    """Its address is being renewed when it is to be looked up as if it were new."""
+    number = web.put()
+    web.answer(IP)
+    web.addresses.renew(number, HOST, NOW + SECOND)
+    web.addresses.give_up(number, Outcome.NO_CONNECTION, NOW + 2 * SECOND)
+    web.table.acquire(NOW, 5)
+    web.table.put(*batch([(HOST, 0, 1)]))
+    web.table.acquire(NOW + 3 * SECOND, 5)
+    web.addresses.turn(NOW + 3 * SECOND)
+    assert web.table.state_of(number) == RESOLVING
+    web.answer(IP, now_ns=NOW + 4 * SECOND)
+    assert web.table.state_of(number) == SCHEDULED

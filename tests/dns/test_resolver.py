@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import time
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
 
-from larbinpy._native.eventloop import EventLoop
 from larbinpy.clock import SystemClock
 from larbinpy.dns.resolver import AresResolver
 from larbinpy.testing.dns import AAAA, CNAME, A, DnsServer, Record
@@ -13,7 +13,16 @@ from larbinpy.testing.dns import AAAA, CNAME, A, DnsServer, Record
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from larbinpy._native.eventloop import EventLoop
     from larbinpy.dns.base import Answer
+
+
+def chain(length: int) -> list[Record]:
+    """So many CNAMEs, one after the other, and an address at the end."""
+    names = [f"chain{length}.test", *(f"c{n}.test" for n in range(1, length + 1))]
+    links = [Record(CNAME, to, name=name) for name, to in pairwise(names)]
+    return [*links, Record(A, "10.0.0.8", name=names[-1])]
+
 
 TABLE = {
     "a.test": [Record(A, "10.0.0.1", 5), Record(A, "10.0.0.2", 600)],
@@ -25,22 +34,20 @@ TABLE = {
     "null.test": [Record(A, "0.0.0.0")],
     "empty.test": [],
     "under_score.test": [Record(A, "10.0.0.6")],
+    "cut.test": [Record(A, f"10.0.1.{n}") for n in range(200)],
+    "spoofed.test": [Record(A, "10.0.0.7")],
+    **{f"chain{n}.test": chain(n) for n in (8, 9)},
 }
+CUT, SPOOFED = frozenset({"cut.test"}), frozenset({"spoofed.test"})
 SILENT = frozenset(f"dead{n}.test" for n in range(100))
 HOSTS: dict[bytes, tuple[bytes, ...]] = {b"named.test": (b"\x09\x09\x09\x09",)}
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[DnsServer]:
-    with DnsServer(TABLE, silent=SILENT, broken=frozenset({"broken.test"})) as running:
+    broken = frozenset({"broken.test"})
+    with DnsServer(TABLE, silent=SILENT, broken=broken, cut=CUT, spoofed=SPOOFED) as running:
         yield running
-
-
-@pytest.fixture
-def loop() -> Iterator[EventLoop]:
-    loop = EventLoop()
-    yield loop
-    loop.close()
 
 
 @pytest.fixture
@@ -56,10 +63,23 @@ def ask(loop: EventLoop, resolver: AresResolver, *hosts: bytes) -> list[Answer]:
         resolver.submit(host)
     found: list[Answer] = []
     deadline = time.monotonic() + 8
-    while len(found) < len(hosts) and time.monotonic() < deadline:
+    while time.monotonic() < deadline:
         found += resolver.answers()
+        if len(found) >= len(hosts):
+            break
         loop.poll(min(max(resolver.wait_s(), 0.0), 0.05))
     return found
+
+
+def ask_nothing(loop: EventLoop, resolver: AresResolver) -> list[Answer]:
+    """What comes without a question of this call."""
+    deadline = time.monotonic() + 8
+    while time.monotonic() < deadline:
+        found = resolver.answers()
+        if found:
+            return found
+        loop.poll(0.05)
+    return []
 
 
 def ips(loop: EventLoop, resolver: AresResolver, host: bytes) -> tuple[bytes, ...]:
@@ -91,6 +111,9 @@ V6 = bytes.fromhex("20010db8000000000000000000000001")
         (b"empty.test", ()),
         (b"missing.test", ()),
         (b"broken.test", ()),
+        (b"spoofed.test", (ipv4(7),)),
+        (b"chain8.test", (ipv4(8),)),
+        (b"chain9.test", ()),
         (b"bad..name", ()),
         (b"x" * 64 + b".test", ()),
         (b"\xff.test", ()),
@@ -105,6 +128,44 @@ def test_answers(
 ) -> None:
     """Each kind of name gets its addresses, or a reason."""
     assert ips(loop, resolver, host) == expected
+
+
+def test_an_answer_that_is_cut_is_asked_for_over_tcp(
+    server: DnsServer, loop: EventLoop, resolver: AresResolver
+) -> None:
+    """What came over UDP does not count; of two hundred addresses four are kept."""
+    assert ips(loop, resolver, b"cut.test") == tuple(bytes((10, 0, 1, n)) for n in range(4))
+    assert server.asked_tcp["cut.test", A] == 1
+
+
+def test_the_other_family_is_asked_for_when_it_is_needed(
+    server: DnsServer, loop: EventLoop, resolver: AresResolver
+) -> None:
+    """Beside what is known; a name without it is answered as before."""
+    for host, expected in ((b"both.test", (ipv4(3), V6)), (b"a.test", (ipv4(1), ipv4(2)))):
+        ips(loop, resolver, host)
+        resolver.submit_further(host)
+        (answer,) = ask_nothing(loop, resolver)
+        assert (answer.host, answer.ips) == (host, expected)
+        assert ips(loop, resolver, host) == expected
+    assert server.asked["both.test", AAAA] == 1
+
+
+def test_a_hundred_dead_names_delay_a_good_one_by_less_than_50_ms(
+    server: DnsServer, loop: EventLoop
+) -> None:
+    """With the default number of places; ten times."""
+    waits_s = []
+    for _ in range(10):
+        resolver = AresResolver(loop, SystemClock(), servers=[server.address])
+        for name in SILENT:
+            resolver.submit(name.encode())
+        begin = time.monotonic()
+        (answer,) = ask(loop, resolver, b"a.test")
+        waits_s.append(time.monotonic() - begin)
+        resolver.close()
+        assert answer.ips == (ipv4(1), ipv4(2))
+    assert max(waits_s) < 0.05
 
 
 def test_smallest_ttl_counts(loop: EventLoop, resolver: AresResolver) -> None:

@@ -14,7 +14,8 @@ from larbinpy.records import FetchJob, FetchResult, Kind
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tests.fetch.servers import Server
+    from larbinpy.fetch.cookies import CookieJar
+    from larbinpy.testing.servers import Server
 
 LOOPBACK = b"\x7f\x00\x00\x01"
 OPTIONS = FetchOptions(user_agent=b"larbin-test", allow_private=True)
@@ -30,9 +31,9 @@ def job_for(port: int, path: bytes = b"/", *, host: bytes = b"a.test", **more: A
 class Client:
     """A fetcher with its loop, for tests: bounded waiting."""
 
-    def __init__(self, **changes: Any) -> None:
+    def __init__(self, *, jar: CookieJar | None = None, **changes: Any) -> None:
         self.loop = EventLoop()
-        self.fetcher = CurlFetcher(replace(OPTIONS, **changes), self.loop)
+        self.fetcher = CurlFetcher(replace(OPTIONS, **changes), self.loop, jar=jar)
 
     def wait(self, count: int, *, within_s: float = 10.0) -> list[FetchResult]:
         """The next results; fails when they do not come in time."""

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from larbinpy.records import FetchResult, Outcome
-from tests.fetch.conftest import LOOPBACK, Client, job_for
-from tests.fetch.servers import (
+from larbinpy.testing.servers import (
     Connection,
     Server,
     answer,
@@ -22,6 +21,7 @@ from tests.fetch.servers import (
     answer_and_stall,
     response,
 )
+from tests.fetch.conftest import LOOPBACK, Client, job_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -232,7 +232,7 @@ def test_private_addresses_are_refused() -> None:
 def test_own_port_is_refused() -> None:
     """Our own listeners are never asked, even with private addresses allowed."""
     with Server(answer(PAGE)) as server:
-        client = Client(own_sockets=frozenset({(LOOPBACK, server.port)}))
+        client = Client(own_ports=frozenset({server.port}))
         result = client.get(server)
         mapped = client.get(server, ip=bytes(10) + b"\xff\xff" + LOOPBACK)
         client.close()

@@ -51,21 +51,23 @@ def test_what_is_no_address(ip: bytes) -> None:
 
 def test_refusals() -> None:
     """Who is refused, and why, in the order of the rules."""
-    own = (packed("8.8.8.8"), 8080)
-    guard = Guard(allow_private=False, own_sockets=frozenset({own}))
+    guard = Guard(allow_private=False, own_ports=frozenset({8080}))
     loopback = packed("127.0.0.1")
     assert guard.refusal(packed("8.8.8.8"), 80, is_named=False) == ""
     assert guard.refusal(loopback, 80, is_named=False) == "not a public address"
     assert guard.refusal(loopback, 80, is_named=True) == ""
-    assert guard.refusal(*own, is_named=True) == "our own port"
-    assert guard.refusal(packed("::ffff:8.8.8.8"), 8080, is_named=True) == "our own port"
+    assert guard.refusal(loopback, 8080, is_named=True) == "our own port"
     assert guard.refusal(b"", 80, is_named=True) == "no address"
     assert guard.refusal(loopback, 65536, is_named=True) == "no such port: 65536"
 
 
-def test_private_addresses_can_be_allowed() -> None:
-    """With leave for all, only our own ports stay closed."""
-    own = (packed("127.0.0.1"), 8080)
-    guard = Guard(allow_private=True, own_sockets=frozenset({own}))
-    assert guard.refusal(own[0], 8081, is_named=False) == ""
-    assert guard.refusal(*own, is_named=False) == "our own port"
+OWN = words("127.0.0.1 127.8.9.1 0.0.0.0 ::1 :: ::ffff:127.0.0.1")
+
+
+@pytest.mark.parametrize("text", OWN)
+def test_our_own_ports_are_closed_on_every_address_of_this_machine(text: str) -> None:
+    """Also when private addresses are allowed; other ports and other machines are not ours."""
+    guard = Guard(allow_private=True, own_ports=frozenset({8080}))
+    assert guard.refusal(packed(text), 8080, is_named=True) == "our own port"
+    assert guard.refusal(packed(text), 8081, is_named=False) == ""
+    assert guard.refusal(packed("8.8.8.8"), 8080, is_named=False) == ""

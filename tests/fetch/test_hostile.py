@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import socket
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from larbinpy.records import Outcome
-from tests.fetch.conftest import Client, job_for
-from tests.fetch.servers import (
+from larbinpy.testing.servers import (
     Connection,
     Server,
     answer,
@@ -19,9 +18,10 @@ from tests.fetch.servers import (
     answer_for_ever,
     response,
 )
+from tests.fetch.conftest import Client, job_for
 
 if TYPE_CHECKING:
-    from tests.fetch.servers import Script
+    from larbinpy.testing.servers import Script
 
 HTML = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 CHUNKED = HTML + b"Transfer-Encoding: chunked\r\n\r\n"
@@ -161,7 +161,7 @@ def trickle(head: bytes) -> Script:
         (answer_for_ever(CHUNKED + b"1;", b"x" * 100), {"total_timeout_s": 0.3}),
     ],
 )
-def test_slow_peers_run_out_of_time(script: Script, changes: dict[str, float]) -> None:
+def test_slow_peers_run_out_of_time(script: Script, changes: dict[str, Any]) -> None:
     """Each kind of slowness has a limit of its own."""
     client = Client(**changes)
     with Server(script) as server:
@@ -183,6 +183,23 @@ def test_first_byte_limit_spares_who_answered(client: Client) -> None:
         result = client.get(server)
         client.close()
     assert result.outcome is Outcome.SUCCESS
+
+
+def test_a_stall_on_a_connection_used_before_is_no_failure_to_connect() -> None:
+    """libcurl has no time of connecting for a connection that stood already."""
+
+    def script(connection: Connection) -> None:
+        connection.read_request()
+        connection.send(response(b"fine"))
+        connection.read_request()
+        connection.send(HTML + b"Content-Length: 9\r\n\r\nabc")
+        connection.wait_closed()
+
+    client = Client(total_timeout_s=0.3)
+    with Server(script) as server:
+        results = [client.get(server) for _ in range(2)]
+        client.close()
+    assert [result.outcome for result in results] == [Outcome.SUCCESS, Outcome.TIMEOUT]
 
 
 def test_stalled_tls_handshake() -> None:
@@ -227,3 +244,60 @@ def test_good_hosts_beside_bad_ones() -> None:
         results = client.wait(30, within_s=5)
         client.close()
     assert {result.job.port for result in results} == {good.port}
+
+
+def test_a_body_framed_twice_ends_its_connection(client: Client) -> None:
+    """Chunks and Content-Length together are a sign of smuggling: nothing more is asked there."""
+    both = CHUNKED.replace(b"\r\n\r\n", b"\r\nContent-Length: 99\r\n\r\n") + b"1\r\na\r\n0\r\n\r\n"
+    with Server(answer(both)) as server:
+        results = [client.get(server) for _ in range(3)]
+    assert [(result.outcome, result.body) for result in results] == [(Outcome.SUCCESS, b"a")] * 3
+    assert server.connections == 3
+
+
+def test_a_longer_body_than_declared_ends_its_connection(client: Client) -> None:
+    """What follows would be read as the next response."""
+    with Server(answer(HTML + b"Content-Length: 3\r\n\r\nhello")) as server:
+        results = [client.get(server) for _ in range(2)]
+    assert [(result.outcome, result.body) for result in results] == [(Outcome.SUCCESS, b"hel")] * 2
+    assert server.connections == 2
+
+
+@pytest.mark.slow  # the third look, a second each, ends it
+@pytest.mark.parametrize("used_before", [False, True])
+def test_endless_framing_is_counted_and_ended(client: Client, used_before: bool) -> None:
+    """Chunk extensions are no body, but they are bytes that came."""
+
+    def script(connection: Connection) -> None:
+        while b"/bad" not in connection.read_request():
+            connection.send(response(b"fine" * 100_000))
+        connection.send(CHUNKED + b"1;")
+        while True:
+            connection.send(b"x" * 50_000)
+            time.sleep(0.02)
+
+    with Server(script) as server:
+        if used_before:
+            client.get(server, b"/good")
+        result = client.get(server, b"/bad")
+    assert result.outcome is Outcome.PROTOCOL_ERROR
+    assert result.reason == "more framing of chunks than body"
+    assert result.bytes_read > 256 << 10
+    assert result.duration_us < 4_000_000
+
+
+@pytest.mark.slow
+def test_small_honest_chunks_are_not_taken_for_framing(client: Client) -> None:
+    """A byte a chunk, for longer than the looks take."""
+
+    def script(connection: Connection) -> None:
+        connection.read_request()
+        connection.send(CHUNKED)
+        for _ in range(350):
+            connection.send(b"1\r\nx\r\n" * 500)
+            time.sleep(0.01)
+        connection.send(b"0\r\n\r\n")
+
+    with Server(script) as server:
+        result = client.get(server)
+    assert (result.outcome, len(result.body)) == (Outcome.SUCCESS, 175_000)

@@ -14,7 +14,7 @@ def test_abort_numbers_are_those_of_the_compiled_part() -> None:
     assert {name: int(Abort[name.removeprefix("ABORT_")]) for name in names} == {
         name: getattr(transfer, name) for name in names
     }
-    assert len(names) == len(Abort) - 2  # all but NONE and FIRST_BYTE
+    assert len(names) == len(Abort) - 3  # all but NONE, FIRST_BYTE and FRAMING
 
 
 @pytest.mark.parametrize(

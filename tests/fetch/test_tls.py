@@ -6,18 +6,20 @@ import shutil
 import ssl
 import subprocess
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from larbinpy.domain import Domains
+from larbinpy.fetch.cookies import CookieJar
 from larbinpy.records import FetchResult, Outcome
+from larbinpy.testing.servers import Connection, Server, answer, response
 from tests.fetch.conftest import Client, job_for
-from tests.fetch.servers import Connection, Server, answer, response
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-ANSWER = answer(response(b"secret"))
+ANSWER = answer(response(b"secret", fields=b"Content-Type: text/html\r\nSet-Cookie: a=b\r\n"))
 
 
 @pytest.fixture(scope="module")
@@ -39,9 +41,16 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def get(
-    certificate: Path, *, host: bytes = b"a.test", count: int = 1, **changes: object
+    certificate: Path,
+    *,
+    host: bytes = b"a.test",
+    count: int = 1,
+    connections_made: int = 1,
+    is_dressed: bool = False,
+    requests: list[bytes] | None = None,
+    **changes: Any,
 ) -> list[FetchResult]:
-    """Fetch from a TLS server, over one connection."""
+    """Fetch from a TLS server, over one connection; ``is_dressed`` sends it secrets."""
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(certificate)
 
@@ -50,14 +59,20 @@ def get(
             ANSWER(connection)
 
     results = []
-    client = Client(**changes)
     with Server(script) as server:
+        if is_dressed:
+            changes["headers"] = {b"https://%b:%d" % (host, server.port): (b"X-Key: 1",)}
+            domains = Domains()
+            changes["jar"] = CookieJar(domains.of, domains.is_suffix)
+        client = Client(**changes)
         for _ in range(count):
             job = job_for(server.port, host=host)
             client.fetcher.submit(replace(job, https=True, url=job.url.replace(b"http", b"https")))
             results += client.wait(1)
         client.close()
-    assert server.connections == 1
+    assert server.connections == connections_made
+    if requests is not None:
+        requests += server.requests
     return results
 
 
@@ -80,7 +95,28 @@ def test_certificate_for_another_name(certificate: Path) -> None:
     assert result.outcome is Outcome.TLS_ERROR
 
 
-def test_verification_can_be_left_out(certificate: Path) -> None:
-    """Reach over safety, when the operator says so."""
-    (result,) = get(certificate, host=b"b.test", is_tls_verified=False)
-    assert result.outcome is Outcome.SUCCESS
+def test_a_bad_certificate_can_be_recorded(certificate: Path) -> None:
+    """Reach over safety, when the operator says so: the result says why it was not verified."""
+    results = get(certificate, host=b"b.test", count=2, is_tls_recorded=True, connections_made=2)
+    assert [(r.outcome, r.body) for r in results] == [(Outcome.SUCCESS, b"secret")] * 2
+    for result in results:
+        assert result.reason.startswith("unverified: SSL")
+
+
+@pytest.mark.parametrize("is_good", [True, False])
+def test_secrets_never_reach_a_server_with_a_bad_certificate(
+    certificate: Path, is_good: bool
+) -> None:
+    """Neither own headers nor cookies; and it cannot set any."""
+    requests: list[bytes] = []
+    get(
+        certificate,
+        count=3,
+        connections_made=1 if is_good else 2,
+        is_dressed=True,
+        requests=requests,
+        is_tls_recorded=True,
+        ca_file=str(certificate) if is_good else "",
+    )
+    assert [b"X-Key: 1" in request for request in requests] == [is_good] * 3
+    assert [b"Cookie: a=b" in request for request in requests] == [False, is_good, is_good]

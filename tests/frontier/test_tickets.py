@@ -2,24 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import random
-from typing import TYPE_CHECKING
-
-import pytest
 
 from larbinpy.frontier.tickets import NO_LIMIT, Tickets
 from larbinpy.shared import CrawlMemory, Global, ShardWord
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-
-@pytest.fixture
-def memory() -> Iterator[CrawlMemory]:
-    made = CrawlMemory.create(2, 1)
-    yield made
-    os.close(made.fd)
 
 
 def held(memory: CrawlMemory, shard: int) -> int:

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import larbinpy
 from larbinpy.testing.crawls import crawl_keys, write_config
 from larbinpy.testing.web import Place, Scope
+from tests.crawldirs import ENVIRONMENT, CrawlDirectory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -26,12 +26,6 @@ if TYPE_CHECKING:
 TIMEOUT_S: Final = 60.0
 ID_SHARD_SHIFT: Final = 56
 """The shard stands in the highest byte of an id; docs/protocol.md."""
-
-_ENVIRONMENT: Final = {
-    **{name: value for name, value in os.environ.items() if not name.startswith("LARBINPY_")},
-    "PYTHONPATH": str(Path(larbinpy.__file__).parents[1]),
-}
-"""The command runs in another directory, and larbinpy need not be installed."""
 
 Line = dict[str, Any]  # of crawl.log: values of several types
 
@@ -46,28 +40,13 @@ class Ended:
 
 
 @dataclass(slots=True)
-class Crawl:
+class Crawl(CrawlDirectory):
     """A crawl in a directory of its own: configuration, state, and the command that runs it."""
 
     directory: Path
     keys: dict[str, str]
     """Key -> value; the value of a flag is empty."""
-    environment: dict[str, str] = field(default_factory=lambda: dict(_ENVIRONMENT))
-
-    @property
-    def config(self) -> Path:
-        """The configuration file; written anew by each command."""
-        return self.directory / "larbin.conf"
-
-    @property
-    def state(self) -> Path:
-        """Its ``stateDir``."""
-        return self.directory / "crawl"
-
-    @property
-    def output(self) -> Path:
-        """Its ``outputDir``."""
-        return self.directory / "save"
+    environment: dict[str, str] = field(default_factory=lambda: dict(ENVIRONMENT))
 
     def start(self, *more: str, stdin: int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
         """Start the command; the caller waits for it."""

@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from larbinpy.testing.dns import DnsServer
-from larbinpy.testing.web import Scope, WebProcess, WebSpec, expected
+from larbinpy.testing.web import Scope, WebProcess, WebSpec
 from tests.integration.crawl import (
     Crawl,
     Ended,
-    all_of,
-    asked,
     crawl_of,
     finish,
     silent_crawl,
@@ -166,35 +164,6 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         subprocess.run(["umount", "-l", str(path)], check=True)
 
 
-def grow(disk: Path) -> None:
-    """Make the disk large enough."""
-    subprocess.run(["mount", "-o", "remount,size=64M", str(disk)], check=True)
-
-
-@pytest.mark.parametrize("what", ["stateDir", "outputDir"])
-def test_a_full_disk_exits_1_and_goes_on(
-    tmp_path: Path, web: WebProcess, small_disk: Path, what: str
-) -> None:
-    """One line says which file; with room again the same command loses nothing."""
-    scope = Scope(cgi=True)
-    crawl = crawl_of(web, tmp_path, scope, outputMode="1", minFreeDisk="0")
-    crawl.keys[what] = str(small_disk / "here")
-    if what == "stateDir":
-        (tmp_path / "crawl").symlink_to(small_disk / "here")
-        (small_disk / "ballast").write_bytes(bytes(560_000))
-    ended = crawl.run()
-    assert ended.code == FAULT, ended.stderr
-    said = complaint(ended)
-    assert str(small_disk) in said
-    assert "No space left on device" in said
-    grow(small_disk)
-    want = expected(web.spec, scope)
-    again = crawl.run()
-    assert again.code == 0, again.stderr
-    assert asked(web).keys() == all_of(want).keys()
-    assert crawl.urls("success").keys() == want.success
-
-
 def test_a_state_cannot_begin_on_a_full_disk(tmp_path: Path, small_disk: Path) -> None:
     """The file that there was no room for is named."""
     (small_disk / "ballast").write_bytes(bytes(900_000))
@@ -222,9 +191,11 @@ def nothing(crawl: Crawl, *more: str) -> str:
 def bare(tmp_path: Path) -> Crawl:
     """A crawl without start URLs."""
     keys = {
+        "From": "operator@web.test",
         "stateDir": str(tmp_path / "crawl"),
         "allowPrivateAddresses": "",
         "ignoreRobots": "",
+        "maxTries": "1",
     }
     return Crawl(tmp_path, keys)
 
@@ -255,15 +226,6 @@ def test_addresses_that_are_not_allowed(bare: Crawl) -> None:
     """Loopback addresses are private."""
     del bare.keys["allowPrivateAddresses"]
     assert nothing(bare, "http://127.0.0.1:9/") == "1 of 1 URLs ended as forbiddenAddress"
-
-
-def test_all_seeds_are_refused(bare: Crawl) -> None:
-    """By a filter, which is named."""
-    bare.keys["limitToDomain"] = ".fr end"
-    ended = bare.run("http://127.0.0.1:9/")
-    assert "start URLs refused by the filters: outSite 1\n" in ended.stderr
-    said = nothing(bare, "http://127.0.0.1:9/", "http://127.0.0.2:9/")
-    assert said == "2 start URLs could not be used, see above"
 
 
 def test_all_seeds_are_bad(bare: Crawl) -> None:

@@ -121,21 +121,12 @@ def test_a_killed_crawl_goes_on(
     check_nothing_is_lost(web, crawl, expected(web.spec, CGI), kills=kills)
 
 
-SHORT: Final = {
-    # An address that a shard asked when it died is free again after fetchTimeout.
-    "connectTimeout": "2s",
-    "firstByteTimeout": "2s",
-    "stallTime": "2s",
-    "fetchTimeout": "2s",
-}
-
-
-@pytest.mark.parametrize("role", [pytest.param("shard", marks=pytest.mark.slow), "parser"])
+@pytest.mark.parametrize("role", ["shard", "parser"])
 def test_a_killed_child_is_replaced(
     tmp_path: Path, web: WebProcess, chance: random.Random, role: str
 ) -> None:
     """One of two is killed, twice; the crawl ends as if nothing had been."""
-    crawl = small_crawl(web, tmp_path, fetchProcesses="2", parseProcesses="2", **SHORT)
+    crawl = small_crawl(web, tmp_path, fetchProcesses="2", parseProcesses="2")
     killed: list[int] = []
 
     def kill_two(process: subprocess.Popen[bytes]) -> None:

@@ -18,13 +18,6 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def loop() -> Iterator[EventLoop]:
-    loop = EventLoop()
-    yield loop
-    loop.close()
-
-
-@pytest.fixture
 def pair() -> Iterator[tuple[socket.socket, socket.socket]]:
     near, far = socket.socketpair()
     near.setblocking(False)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import struct
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from larbinpy._native import linkscan
 from tests.reference import linkscan as reference
+from tests.reference.linkbuffers import read_found
 from tests.reference.linkscan import fields, words
 
 ELEMENTS = words(
@@ -72,14 +71,7 @@ soup = st.lists(pieces, max_size=25).map(b"".join)
 
 def links(html: bytes, max_links: int = 50_000) -> list[tuple[int, int, int, bytes]]:
     """The found links as (element, attribute, rel, value)."""
-    packed = linkscan.scan(html, max_links).links
-    found = []
-    at = 0
-    while at < len(packed):
-        element, attribute, rel, _, size = struct.unpack_from("<BBBBI", packed, at)
-        found.append((element, attribute, rel, packed[at + 8 : at + 8 + size]))
-        at += 8 + size
-    return found
+    return read_found(linkscan.scan(html, max_links).links)
 
 
 @settings(max_examples=400, deadline=None)

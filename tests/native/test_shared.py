@@ -289,6 +289,18 @@ def test_address_never_has_two_owners(memory: mmap.mmap) -> None:
 
 
 @pytest.mark.crash
+def test_leases_of_a_dead_owner_can_be_freed(memory: mmap.mmap) -> None:
+    """Those of others, and times that are no claims, stay."""
+    table = shared.IpTable(memory, 0, SLOTS)
+    ips = [bytes([10, 0, 0, number]) for number in range(4)]
+    second = 10**9
+    for ip, owner in zip(ips, (1, 2, 1, 0), strict=True):
+        assert table.claim(ip, second, 100 * second, owner) == 0
+    shared.IpTable(memory, 0, SLOTS).forget(1, 2 * second, 3 * second)
+    free = [table.claim(ip, 3 * second, second, 3) == 0 for ip in ips]
+    assert free == [True, False, True, False]
+
+
 def test_lease_of_a_killed_owner_runs_out(memory: mmap.mmap) -> None:
     """Nobody else gets the address before, everybody may after."""
 

@@ -32,6 +32,8 @@ LINES = st.one_of(
             b"Content-Length: 9999999999999999999999\r\n",
             b"Content-Length: 5x\r\n",
             b"Location: /a\r\n",
+            b"Set-Cookie: a=b\r\n",
+            b"transfer-encoding: chunked\r\n",
             b"Location\r\n",
             b"X: " + b"y" * 30_000 + b"\r\n",
         ]
@@ -56,6 +58,9 @@ def state(transfer: Any) -> tuple[Any, ...]:
         transfer.status,
         bool(transfer.is_complete),
         bool(transfer.has_location),
+        bool(transfer.has_cookies),
+        bool(transfer.is_chunked),
+        transfer.is_ambiguous,
         transfer.abort,
     )
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from larbinpy._native import urlnorm
 from tests.reference import urlnorm as reference
-from tests.reference.urlnorm import EMPTY, FOUND, INVALID, OK, RESOLVED, SCHEME, SLOW
+from tests.reference.linkbuffers import FOUND_HEAD, RESOLVED_HEAD
+from tests.reference.urlnorm import EMPTY, INVALID, OK, SCHEME, SLOW
 
 ELEMENT_A, ELEMENT_LINK, ELEMENT_IFRAME, ELEMENT_IMG = 1, 3, 6, 7
 
@@ -54,16 +55,16 @@ EXAMPLES = settings(max_examples=200, deadline=None)
 def packed(links: list[tuple[int, int, bytes]]) -> bytes:
     """``found_link`` items of (element, rel, value)."""
     return b"".join(
-        FOUND.pack(element, 1, rel, 0, len(value)) + value for element, rel, value in links
+        FOUND_HEAD.pack(element, 1, rel, 0, len(value)) + value for element, rel, value in links
     )
 
 
 def statuses(items: bytes) -> list[int]:
     found, at = [], 0
     while at < len(items):
-        head = RESOLVED.unpack_from(items, at)
+        head = RESOLVED_HEAD.unpack_from(items, at)
         found.append(head[0])
-        at += RESOLVED.size + head[-1]
+        at += RESOLVED_HEAD.size + head[-1]
     return found
 
 
@@ -72,9 +73,9 @@ def resolved(base: bytes, *values: bytes, element: int = ELEMENT_A) -> list[byte
     items = urlnorm.Base(base).resolve(packed([(element, 0, value) for value in values]))
     found, at = [], 0
     while at < len(items):
-        size = RESOLVED.unpack_from(items, at)[-1]
-        found.append(items[at + RESOLVED.size : at + RESOLVED.size + size])
-        at += RESOLVED.size + size
+        size = RESOLVED_HEAD.unpack_from(items, at)[-1]
+        found.append(items[at + RESOLVED_HEAD.size : at + RESOLVED_HEAD.size + size])
+        at += RESOLVED_HEAD.size + size
     return found
 
 
@@ -142,7 +143,7 @@ def test_larbin_resolve_is_the_reference(links: list[tuple[int, int, bytes]], ba
 def test_torn_items_are_refused(links: list[tuple[int, int, bytes]], cut: int) -> None:
     """Items that do not fill their buffer exactly raise, wherever it is cut."""
     whole = packed([*links, (ELEMENT_A, 0, b"last")])
-    torn = whole[: -1 - cut % (len(b"last") + FOUND.size - 1)]
+    torn = whole[: -1 - cut % (len(b"last") + FOUND_HEAD.size - 1)]
     with pytest.raises(ValueError, match="exactly"):
         urlnorm.Base(b"http://h/").resolve(torn)
 
@@ -234,4 +235,4 @@ def test_larbin_references() -> None:
     items = base.resolve(packed([(ELEMENT_A, 0, value) for value in values]))
     assert statuses(items) == [OK, OK, INVALID, OK, OK, OK, OK, OK, SCHEME]
     assert base.url == b"http://h:8080/a/b.html?x"
-    assert items[RESOLVED.size : RESOLVED.size + 17] == b"http://h:8080/a/c"
+    assert items[RESOLVED_HEAD.size : RESOLVED_HEAD.size + 17] == b"http://h:8080/a/c"

@@ -23,7 +23,7 @@ CLAIM_RETRY_NS = 10_000_000
 class IpClaims(Protocol):
     """What the model needs of a table shared by several shards."""
 
-    def claim(self, ip: bytes, now_ns: int, lease_ns: int) -> int: ...
+    def claim(self, ip: bytes, now_ns: int, lease_ns: int, owner: int = 0) -> int: ...
     def release(self, ip: bytes, free_at_ns: int) -> None: ...
 
 
@@ -95,10 +95,12 @@ class HostTable:
         per_ip: int = 1,
         lease_ns: int = 0,
         ip_table: IpClaims | None = None,
+        owner: int = 0,
     ) -> None:
         self._is_dfs = order == "dfs"
         self._wait_ns, self._wait_ip_ns, self._lease_ns = wait_ns, wait_ip_ns, lease_ns
         self._shared = ip_table
+        self._owner = owner
         self._per_ip = per_ip
         self._hosts: list[Host] = []
         self._by_name: dict[bytes, Host] = {}
@@ -218,7 +220,7 @@ class HostTable:
         free_at = 0
         if self._shared is not None:
             lease_ns = self._lease_ns if self._per_ip == 1 else self._wait_ip_ns
-            free_at = self._shared.claim(ip.address, now_ns, lease_ns)
+            free_at = self._shared.claim(ip.address, now_ns, lease_ns, self._owner)
         if free_at:
             ip.next_ns = min(free_at, now_ns + max(self._wait_ip_ns, CLAIM_RETRY_NS))
             self._settle(ip)

@@ -8,10 +8,29 @@ from dataclasses import dataclass
 
 LINK_HEAD = struct.Struct("<QHHHHBBBBBBHff")
 RESOLVED_HEAD = struct.Struct("<BBBBBBHI")
+FOUND_HEAD = struct.Struct("<BBBBI")
+
+
+class _WithHost:
+    """What a record knows of its URL because it knows where the host stands."""
+
+    __slots__ = ()
+    url: bytes
+    host_start: int
+    host_len: int
+
+    @property
+    def host(self) -> bytes:
+        return self.url[self.host_start : self.host_start + self.host_len]
+
+    @property
+    def file(self) -> bytes:
+        """Path and query."""
+        return re.sub(rb"^:\d*", b"", self.url[self.host_start + self.host_len :])
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class Link(_WithHost):
     """A ``link_entry`` with its URL."""
 
     url: bytes
@@ -25,15 +44,6 @@ class Link:
     kind: int = 0
     hops: int = 0
     flags: int = 0
-
-    @property
-    def host(self) -> bytes:
-        return self.url[self.host_start : self.host_start + self.host_len]
-
-    @property
-    def file(self) -> bytes:
-        """Path and query."""
-        return re.sub(rb"^:\d*", b"", self.url[self.host_start + self.host_len :])
 
     def pack(self) -> bytes:
         head = LINK_HEAD.pack(
@@ -56,7 +66,7 @@ def read_links(buffer: bytes) -> list[Link]:
 
 
 @dataclass(frozen=True, slots=True)
-class Resolved:
+class Resolved(_WithHost):
     """A ``resolved_link`` with its URL."""
 
     url: bytes
@@ -67,15 +77,6 @@ class Resolved:
     host_start: int = 0
     host_len: int = 0
     port: int = 80
-
-    @property
-    def host(self) -> bytes:
-        return self.url[self.host_start : self.host_start + self.host_len]
-
-    @property
-    def file(self) -> bytes:
-        """Path and query."""
-        return re.sub(rb"^:\d*", b"", self.url[self.host_start + self.host_len :])
 
     def pack(self) -> bytes:
         head = RESOLVED_HEAD.pack(
@@ -103,4 +104,15 @@ def read_resolved(buffer: bytes) -> list[Resolved]:
         at += RESOLVED_HEAD.size
         links.append(Resolved(buffer[at : at + url_len], *fields))
         at += url_len
+    return links
+
+
+def read_found(buffer: bytes) -> list[tuple[int, int, int, bytes]]:
+    """Take found links apart: element, attribute, rel, value."""
+    links, at = [], 0
+    while at < len(buffer):
+        element, attribute, rel, _, size = FOUND_HEAD.unpack_from(buffer, at)
+        at += FOUND_HEAD.size
+        links.append((element, attribute, rel, buffer[at : at + size]))
+        at += size
     return links

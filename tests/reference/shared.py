@@ -69,12 +69,18 @@ class IpTable:
         self._free_at: dict[bytes, int] = {}
         self._until: dict[bytes, int] = {}
 
-    def claim(self, ip: bytes, now_ns: int, lease_ns: int) -> int:
+    def claim(self, ip: bytes, now_ns: int, lease_ns: int, owner: int = 0) -> int:
         if self._free_at.get(ip, 0) > now_ns:
             return self._free_at[ip]
-        self._free_at[ip] = self._until[ip] = now_ns + lease_ns
+        until = now_ns + lease_ns
+        self._free_at[ip] = self._until[ip] = until - until % 512 + owner if owner else until
         return 0
 
     def release(self, ip: bytes, free_at_ns: int) -> None:
         if ip in self._until and self._until.pop(ip) == self._free_at[ip]:
             self._free_at[ip] = free_at_ns
+
+    def forget(self, owner: int, now_ns: int, free_at_ns: int) -> None:
+        for ip, at in self._free_at.items():
+            if at > now_ns and at % 512 == owner:
+                self._free_at[ip] = free_at_ns

@@ -43,6 +43,18 @@ class Transfer:
     def has_location(self) -> bool:
         return self._field(b"location") is not None
 
+    @property
+    def has_cookies(self) -> bool:
+        return self._field(b"set-cookie") is not None
+
+    @property
+    def is_chunked(self) -> bool:
+        return self._field(b"transfer-encoding") is not None
+
+    @property
+    def is_ambiguous(self) -> bool:
+        return self.is_chunked and self._field(b"content-length") is not None
+
     def _field(self, name: bytes) -> bytes | None:
         found = None
         for line in self._lines[1:]:

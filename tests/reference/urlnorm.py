@@ -6,9 +6,9 @@ The URL standard stands in ``urlmachine.py``; larbin's mode, below, rewrites the
 from __future__ import annotations
 
 import re
-import struct
 from typing import TYPE_CHECKING
 
+from tests.reference.linkbuffers import FOUND_HEAD, RESOLVED_HEAD
 from tests.reference.urlhost import C0_AND_SPACE, Failure
 from tests.reference.urlmachine import Machine, OtherScheme, Record
 
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 OK, INVALID, SCHEME, SLOW, EMPTY = range(5)
-FOUND = struct.Struct("<BBBBI")
-RESOLVED = struct.Struct("<BBBBBBHI")
 # OTHER, A, AREA, BASE, META, REDIRECT, SEED, FORM: an empty one is the document itself.
 FETCHED_WHEN_EMPTY = {0, 1, 2, 4, 10, 11, 12, 18}
 
@@ -69,10 +67,10 @@ def found_items(links: bytes) -> Iterator[tuple[int, int, bytes]]:
     """``(element, rel, value)`` of each item."""
     at = 0
     while at < len(links):
-        if len(links) - at < FOUND.size:
+        if len(links) - at < FOUND_HEAD.size:
             raise ValueError(links)
-        element, _, rel, _, size = FOUND.unpack_from(links, at)
-        at += FOUND.size + size
+        element, _, rel, _, size = FOUND_HEAD.unpack_from(links, at)
+        at += FOUND_HEAD.size + size
         if at > len(links):
             raise ValueError(links)
         yield element, rel, links[at - size : at]
@@ -85,7 +83,7 @@ def resolve_items(links: bytes, read: Callable[[bytes], Parsed]) -> bytes:
         is_unfetched = is_empty and element not in FETCHED_WHEN_EMPTY
         status, url, https, start, size, port = failed(EMPTY) if is_unfetched else read(value)
         text = url if status == OK else b""
-        items.append(RESOLVED.pack(status, https, element, rel, start, size, port, len(text)))
+        items.append(RESOLVED_HEAD.pack(status, https, element, rel, start, size, port, len(text)))
         items.append(text)
     return b"".join(items)
 
@@ -94,10 +92,10 @@ def slow_links(links: bytes, resolved: bytes) -> list[tuple[bytes, int]]:
     slow = []
     at = 0
     for _, _, value in found_items(links):
-        head = RESOLVED.unpack_from(resolved, at)
+        head = RESOLVED_HEAD.unpack_from(resolved, at)
         if head[0] == SLOW:
             slow.append((value, at))
-        at += RESOLVED.size + head[-1]
+        at += RESOLVED_HEAD.size + head[-1]
     return slow
 
 

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     Script = Callable[["Connection"], None]
 
 
+EVERY_ADDRESS = "::"
+"""Of both families."""
+
+
 class Connection:
     """What a script sees of one connection."""
 
@@ -23,15 +27,21 @@ class Connection:
         self._requests = requests
         self._buffer = b""
 
-    def read_request(self) -> bytes:
-        """Return the next request's head, empty when the client has closed."""
+    def peek_request(self) -> bytes:
+        """Return the next request's head without taking it, empty when the client has closed."""
         while b"\r\n\r\n" not in self._buffer:
             data = self.peer.recv(65536)
             if not data:
                 return b""
             self._buffer += data
-        head, _, self._buffer = self._buffer.partition(b"\r\n\r\n")
-        self._requests.append(head)
+        return self._buffer.partition(b"\r\n\r\n")[0]
+
+    def read_request(self) -> bytes:
+        """Return the next request's head, empty when the client has closed."""
+        head = self.peek_request()
+        if head:
+            self._buffer = self._buffer[len(head) + 4 :]
+            self._requests.append(head)
         return head
 
     def send(self, data: bytes) -> None:
@@ -51,13 +61,29 @@ class Connection:
 
 
 class Server:
-    """Runs a script for every connection; usable as a context manager."""
+    """Runs a script for every connection; usable as a context manager.
 
-    def __init__(self, script: Script, *, address: str = "127.0.0.1", backlog: int = 128) -> None:
+    Args:
+        address: to listen on; EVERY_ADDRESS takes connections over IPv4 too.
+    """
+
+    def __init__(
+        self,
+        script: Script,
+        *,
+        address: str = "127.0.0.1",
+        backlog: int = 128,
+    ) -> None:
         self.requests: list[bytes] = []
         self.connections = 0
         self._script = script
-        self._listener = socket.create_server((address, 0), backlog=backlog)
+        is_ipv6 = ":" in address
+        self._listener = socket.create_server(
+            (address, 0),
+            backlog=backlog,
+            family=socket.AF_INET6 if is_ipv6 else socket.AF_INET,
+            dualstack_ipv6=address == EVERY_ADDRESS,
+        )
         self.port: int = self._listener.getsockname()[1]
         self._threads: list[threading.Thread] = []
         self._peers: list[socket.socket] = []
@@ -158,3 +184,23 @@ def answer_for_ever(head: bytes, piece: bytes) -> Script:
             connection.send(piece)
 
     return script
+
+
+class Silent:
+    """A port that is bound, so that nobody else gets it, and refuses every connection."""
+
+    def __init__(self) -> None:
+        self._socket = socket.socket()
+        self._socket.bind(("127.0.0.1", 0))
+        self.port: int = self._socket.getsockname()[1]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._socket.close()

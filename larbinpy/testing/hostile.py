@@ -1,0 +1,479 @@
+"""Servers that mean no good: each breaks HTTP, TLS or good manners in one way.
+
+``BEHAVIOURS`` says what each does and how a URL of it has to end.  ``HostileWeb`` serves them all
+on loopback, a host name each, beside honest hosts that must not suffer.  A robots.txt is honest
+everywhere: what is under test is the page.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import ssl
+import subprocess
+import time
+import zlib
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Final, Self
+
+import brotli
+import zstandard
+
+from larbinpy.records import Outcome
+from larbinpy.testing.servers import (
+    EVERY_ADDRESS,
+    Connection,
+    Server,
+    Silent,
+    answer,
+    answer_and_close,
+    answer_and_stall,
+    answer_for_ever,
+    response,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+    from types import TracebackType
+
+    from larbinpy.testing.servers import Script
+
+DOMAIN: Final = "hostile.test"
+GOOD_DOMAIN: Final = "good.test"
+PAGE: Final = b"<p>hello"
+HTML: Final = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
+CHUNKED: Final = HTML + b"Transfer-Encoding: chunked\r\n\r\n"
+BOMB_BYTES: Final = 64 << 20
+REDIRECTS: Final = 11
+HTTP: Final = "http"
+TLS: Final = "tls"
+TLS_SILENT: Final = "tls-silent"
+NOBODY: Final = "nobody"
+
+
+@dataclass(frozen=True, slots=True)
+class Behaviour:
+    """One way of being hostile."""
+
+    name: str
+    """Also the first label of its host."""
+    script: Script
+    outcome: Outcome
+    """What its last URL ends with."""
+    status: int = 200
+    """As the log has it; 0 = none."""
+    body_bytes: int = -1
+    """Decoded, when that says something; -1 = not looked at."""
+    port: str = HTTP
+    """``HTTP``, or a server of its own, where the request for robots.txt ends so already."""
+    pages: int = 1
+    """URLs of it that are fetched."""
+
+
+def _gzip_page(data: bytes) -> Script:
+    return answer(response(data, fields=_encoded(b"gzip")))
+
+
+def _encoded(coding: bytes) -> bytes:
+    return b"Content-Type: text/html\r\nContent-Encoding: %b\r\n" % coding
+
+
+@cache
+def _bomb(coding: bytes) -> bytes:
+    """So many zero bytes, packed."""
+    pack: dict[bytes, Callable[[bytes], bytes]] = {
+        b"gzip": gzip.compress,
+        b"br": lambda data: brotli.compress(data, quality=1),
+        b"zstd": zstandard.compress,
+    }
+    return pack[coding](bytes(BOMB_BYTES))
+
+
+def _bombing(coding: bytes) -> Script:
+    def script(connection: Connection) -> None:
+        connection.read_request()
+        connection.send(response(_bomb(coding), fields=_encoded(coding)))
+        connection.wait_closed()
+
+    return script
+
+
+def _raw_deflate(data: bytes) -> bytes:
+    packer = zlib.compressobj(wbits=-15)
+    return packer.compress(data) + packer.flush()
+
+
+def _six_times(data: bytes) -> bytes:
+    for _ in range(6):
+        data = gzip.compress(data)
+    return data
+
+
+def _slowly(head: bytes, piece: bytes) -> Script:
+    """A piece a second."""
+
+    def script(connection: Connection) -> None:
+        connection.read_request()
+        connection.send(head)
+        while True:
+            time.sleep(1)
+            connection.send(piece)
+
+    return script
+
+
+def _slow_header(connection: Connection) -> None:
+    connection.read_request()
+    for byte in HTML * 10:
+        connection.send(bytes((byte,)))
+        time.sleep(1)
+
+
+def _reset_after_headers(connection: Connection) -> None:
+    connection.read_request()
+    connection.send(HTML + b"Content-Length: 100\r\n\r\nabc")
+    time.sleep(0.05)  # or the reset overtakes the headers
+    connection.reset()
+
+
+def _reset_at_once(connection: Connection) -> None:
+    connection.read_request()
+    connection.reset()
+
+
+def _flood(connection: Connection) -> None:
+    """Chunk extensions, as fast as they are taken without keeping a core busy."""
+    connection.read_request()
+    connection.send(CHUNKED + b"1;")
+    while True:
+        connection.send(b"x" * 50_000)
+        time.sleep(0.02)
+
+
+def _moved(location: bytes, more: bytes = b"") -> bytes:
+    return response(status=b"302 Found", fields=b"Location: %b\r\n%b" % (location, more))
+
+
+def _redirect_chain(connection: Connection) -> None:
+    """``/`` to ``/1``, that to ``/2`` and so on, more often than is followed."""
+    while head := connection.read_request():
+        number = int(head.split()[1].strip(b"/") or b"0") + 1
+        connection.send(_moved(b"/%d" % number) if number <= REDIRECTS else response(PAGE))
+
+
+def _smuggled_location(connection: Connection) -> None:
+    """A target that would be two header lines, if it were taken as it reads decoded."""
+    while head := connection.read_request():
+        if head.split()[1] == b"/":
+            connection.send(_moved(b"/a%0d%0aX-Evil:%201"))
+        elif b"x-evil:" in head.lower().partition(b"\r\n")[2]:
+            connection.send(response(status=b"500 Smuggled"))
+        else:
+            connection.send(response(PAGE))
+
+
+_COOKIES: Final = b"".join(b"Set-Cookie: c%d=%b\r\n" % (n, b"x" * 4090) for n in range(50))
+_PART: Final = b"Content-Type: text/html\r\nContent-Range: bytes 5-9/10\r\n"
+
+_FRAMING: Final = (
+    Behaviour(
+        "chunked-and-length",
+        answer(
+            HTML + b"Content-Length: 99\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n"
+        ),
+        Outcome.SUCCESS,
+        body_bytes=1,
+    ),
+    Behaviour(
+        "two-lengths",
+        answer(HTML + b"Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello"),
+        Outcome.PROTOCOL_ERROR,
+    ),
+    Behaviour(
+        "length-twice",
+        answer(HTML + b"Content-Length: 5\r\nContent-Length: 5\r\n\r\nhello"),
+        Outcome.SUCCESS,
+        body_bytes=5,
+    ),
+    Behaviour("length-list", answer(HTML + b"Content-Length: 5, 5\r\n\r\nhello"), Outcome.SUCCESS),
+    Behaviour(
+        "length-minus", answer(HTML + b"Content-Length: -5\r\n\r\nhello"), Outcome.PROTOCOL_ERROR
+    ),
+    Behaviour(
+        "length-plus", answer(HTML + b"Content-Length: +5\r\n\r\nhello"), Outcome.PROTOCOL_ERROR
+    ),
+    Behaviour(
+        "length-over-63-bits", answer(HTML + b"Content-Length: 9223372036854775808\r\n\r\n"),
+        Outcome.TOO_BIG,
+    ),
+    Behaviour("length-too-big", answer_and_stall(response(length=1 << 40)), Outcome.TOO_BIG),
+    Behaviour(
+        "body-cut", answer_and_close(HTML + b"Content-Length: 50\r\n\r\nhello"), Outcome.TRUNCATED,
+        body_bytes=5,
+    ),
+    Behaviour(
+        "body-longer", answer(HTML + b"Content-Length: 3\r\n\r\nhello"), Outcome.SUCCESS,
+        body_bytes=3,
+    ),
+    Behaviour(
+        "chunks-cut", answer_and_close(CHUNKED + b"5\r\nhello\r\n"), Outcome.TRUNCATED,
+        body_bytes=5,
+    ),
+    Behaviour(
+        "chunk-size-bad", answer_and_close(CHUNKED + b"zz\r\nhello\r\n"), Outcome.PROTOCOL_ERROR
+    ),
+    Behaviour(
+        "chunk-size-long", answer_and_close(CHUNKED + b"1" * 17 + b"\r\nhello\r\n"),
+        Outcome.PROTOCOL_ERROR,
+    ),
+    Behaviour("chunk-extension-endless", _flood, Outcome.PROTOCOL_ERROR),
+    Behaviour(
+        "trailers-endless",
+        answer_for_ever(CHUNKED + b"1\r\na\r\n0\r\n", b"X-Late: 1\r\n" * 100),
+        Outcome.PROTOCOL_ERROR,
+    ),
+    Behaviour(
+        "transfer-coding-unasked",
+        answer_and_close(
+            HTML + b"Transfer-Encoding: gzip, chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
+        ),
+        Outcome.PROTOCOL_ERROR,
+    ),
+    Behaviour("body-endless", answer_for_ever(HTML + b"\r\n", b"x" * 50_000), Outcome.TOO_BIG),
+    Behaviour("chunks-endless", answer_for_ever(CHUNKED, b"1\r\nx\r\n" * 5000), Outcome.TOO_BIG),
+)  # fmt: skip
+
+_HEADERS: Final = (
+    Behaviour(
+        "interim-endless",
+        answer_for_ever(b"", b"HTTP/1.1 103 Wait\r\nX: 1\r\n\r\n" * 50),
+        Outcome.PROTOCOL_ERROR,
+        status=103,
+    ),
+    Behaviour("headers-endless", answer_for_ever(HTML, b"X: 1\r\n" * 100), Outcome.PROTOCOL_ERROR),
+    Behaviour(
+        "headers-large",
+        answer_for_ever(HTML, b"X-%b: 1\r\n" % (b"y" * 5000)),
+        Outcome.PROTOCOL_ERROR,
+    ),
+    Behaviour(
+        "header-line-endless", answer_for_ever(HTML + b"X: ", b"y" * 50_000), Outcome.PROTOCOL_ERROR
+    ),
+    Behaviour(
+        "header-nul", answer_and_close(HTML + b"X: a\0b\r\n\r\nhello"), Outcome.PROTOCOL_ERROR
+    ),
+    Behaviour(
+        "header-cr", answer_and_close(HTML + b"X: a\rb\r\n\r\nhello"), Outcome.PROTOCOL_ERROR
+    ),
+    Behaviour(
+        "cookies-large",
+        answer(response(PAGE, fields=b"Content-Type: text/html\r\n" + _COOKIES)),
+        Outcome.PROTOCOL_ERROR,
+    ),
+    Behaviour("http-0.9", answer_and_close(b"<p>no header"), Outcome.PROTOCOL_ERROR, status=0),
+    Behaviour("garbage", answer_and_close(b"\0\1garbage\n" * 9), Outcome.PROTOCOL_ERROR, status=0),
+    Behaviour(
+        "status-101", answer_and_close(b"HTTP/1.1 101 Switch\r\n\r\nhello"), Outcome.PROTOCOL_ERROR,
+        status=101,
+    ),
+    Behaviour(
+        "status-204-body", answer(b"HTTP/1.1 204 None\r\n\r\nhello"), Outcome.SUCCESS, status=204,
+        body_bytes=0,
+    ),
+    Behaviour(
+        "status-206-unasked", answer(response(b"hello", status=b"206 Part", fields=_PART)),
+        Outcome.TRUNCATED, status=206,
+    ),
+    Behaviour(
+        "status-304-unasked", answer(b"HTTP/1.1 304 Same\r\n\r\n"), Outcome.ERR_30X, status=304
+    ),
+    Behaviour(
+        "status-999", answer(response(b"hello", status=b"999 No")), Outcome.ERR_40X, status=999
+    ),
+    Behaviour(
+        "type-unwanted",
+        answer_for_ever(b"HTTP/1.1 200 OK\r\nContent-Type: video/mp4\r\n\r\n", b"x" * 50_000),
+        Outcome.BAD_TYPE,
+    ),
+)  # fmt: skip
+
+_CODINGS: Final = (
+    Behaviour("gzip-bomb", _bombing(b"gzip"), Outcome.TOO_BIG),
+    Behaviour("br-bomb", _bombing(b"br"), Outcome.TOO_BIG),
+    Behaviour("zstd-bomb", _bombing(b"zstd"), Outcome.TOO_BIG),
+    Behaviour(
+        "gzip-cut", answer_and_close(HTML + b"Content-Encoding: gzip\r\n\r\n",
+                                     gzip.compress(PAGE * 100)[:-12]),
+        Outcome.TRUNCATED,
+    ),
+    Behaviour(
+        "gzip-wrong-sum", _gzip_page(gzip.compress(PAGE)[:-8] + bytes(8)), Outcome.TRUNCATED,
+        body_bytes=len(PAGE),
+    ),
+    Behaviour(
+        "gzip-two-members", _gzip_page(gzip.compress(PAGE) * 2), Outcome.SUCCESS,
+        body_bytes=2 * len(PAGE),
+    ),
+    Behaviour(
+        "gzip-and-garbage", _gzip_page(gzip.compress(PAGE) + b"garbage" * 9), Outcome.SUCCESS,
+        body_bytes=len(PAGE),
+    ),
+    Behaviour("gzip-not", _gzip_page(PAGE), Outcome.SUCCESS, body_bytes=len(PAGE)),
+    Behaviour(
+        "gzip-twice",
+        answer(response(gzip.compress(gzip.compress(PAGE)), fields=_encoded(b"gzip, gzip"))),
+        Outcome.SUCCESS,
+        body_bytes=len(PAGE),
+    ),
+    Behaviour(
+        "gzip-six-times",
+        answer(response(_six_times(PAGE), fields=_encoded(b", ".join([b"gzip"] * 6)))),
+        Outcome.BAD_TYPE,
+    ),
+    Behaviour("coding-unknown", answer(response(PAGE, fields=_encoded(b"rot13"))),
+              Outcome.BAD_TYPE),
+    Behaviour(
+        "deflate-raw", answer(response(_raw_deflate(PAGE), fields=_encoded(b"deflate"))),
+        Outcome.SUCCESS, body_bytes=len(PAGE),
+    ),
+)  # fmt: skip
+
+_MANNERS: Final = (
+    Behaviour("answer-none", answer_and_stall(), Outcome.TIMEOUT, status=0),
+    Behaviour("closed-at-once", answer_and_close(), Outcome.PROTOCOL_ERROR, status=0),
+    Behaviour("reset-at-once", _reset_at_once, Outcome.PROTOCOL_ERROR, status=0),
+    Behaviour("reset-after-headers", _reset_after_headers, Outcome.PROTOCOL_ERROR),
+    Behaviour("stalled", answer_and_stall(HTML + b"Content-Length: 9\r\n\r\nabc"), Outcome.TIMEOUT),
+    Behaviour(
+        "slow-body", _slowly(HTML + b"Content-Length: 99\r\n\r\n", b"x"), Outcome.TIMEOUT
+    ),
+    Behaviour("slow-header", _slow_header, Outcome.TIMEOUT, status=0),
+    Behaviour("tls-stalled", answer_and_stall(), Outcome.TIMEOUT, status=0, port=TLS_SILENT),
+    Behaviour("tls-other-name", answer(response(PAGE)), Outcome.TLS_ERROR, status=0, port=TLS),
+    Behaviour("refused", answer(), Outcome.NO_CONNECTION, status=0, port=NOBODY),
+)  # fmt: skip
+
+_REDIRECTIONS: Final = (
+    Behaviour("redirect-to-itself", answer(_moved(b"/")), Outcome.ERR_30X, status=302),
+    Behaviour(
+        "redirect-to-itself-with-cookies", answer(_moved(b"/", b"Set-Cookie: a=b\r\n")),
+        Outcome.ERR_30X, status=302, pages=2,
+    ),
+    Behaviour("redirect-chain", _redirect_chain, Outcome.ERR_30X, status=302, pages=REDIRECTS),
+    Behaviour("redirect-to-file", answer(_moved(b"file:///etc/passwd")), Outcome.ERR_30X,
+              status=302),
+    Behaviour("redirect-smuggled", _smuggled_location, Outcome.SUCCESS, pages=2),
+    Behaviour("redirect-nowhere", answer(response(status=b"302 Found")), Outcome.ERR_30X,
+              status=302),
+    Behaviour(
+        "redirect-endless-body",
+        answer_for_ever(b"HTTP/1.1 301 Go\r\nLocation: /\r\n\r\n", b"x" * 50_000),
+        Outcome.ERR_30X,
+        status=301,
+    ),
+)  # fmt: skip
+
+BEHAVIOURS: Final = (*_FRAMING, *_HEADERS, *_CODINGS, *_MANNERS, *_REDIRECTIONS)
+
+
+class HostileWeb:
+    """All behaviours, each at ``http[s]://NAME.hostile.test:PORT/``, and some honest hosts.
+
+    Args:
+        directory: for the certificate and the hosts file.
+        good_hosts, good_pages: honest hosts beside them, and the pages of each.
+    """
+
+    def __init__(self, directory: Path, *, good_hosts: int = 0, good_pages: int = 10) -> None:
+        self._directory = directory
+        self._good_hosts = good_hosts
+        self._good_pages = good_pages
+        self._by_name = {behaviour.name.encode(): behaviour for behaviour in BEHAVIOURS}
+        self._stack = contextlib.ExitStack()
+        self._ports: dict[str, int] = {}
+
+    def __enter__(self) -> Self:
+        for coding in (b"gzip", b"br", b"zstd"):
+            _bomb(coding)  # packing takes time that is not under test
+        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        context.load_cert_chain(make_certificate(self._directory, "other.test"))
+
+        def over_tls(connection: Connection) -> None:
+            with context.wrap_socket(connection.peer, server_side=True) as connection.peer:
+                self._serve(connection)
+
+        for name, script in (
+            (HTTP, self._serve),
+            (TLS, over_tls),
+            (TLS_SILENT, answer_and_stall()),
+        ):
+            server = Server(script, address=EVERY_ADDRESS, backlog=512)
+            self._ports[name] = self._stack.enter_context(server).port
+        self._ports[NOBODY] = self._stack.enter_context(Silent()).port
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stack.close()
+
+    def url(self, behaviour: Behaviour) -> str:
+        """The first URL of a behaviour."""
+        scheme = "https" if behaviour.port in (TLS, TLS_SILENT) else "http"
+        return f"{scheme}://{behaviour.name}.{DOMAIN}:{self._ports[behaviour.port]}/"
+
+    def good_urls(self) -> list[str]:
+        """The first URLs of the honest hosts."""
+        port = self._ports[HTTP]
+        return [f"http://h{n}.{GOOD_DOMAIN}:{port}/" for n in range(self._good_hosts)]
+
+    def write_hosts(self) -> Path:
+        """A hosts file in which everybody has an address: a crawler asks each of one at a time."""
+        hostile = [f"127.0.2.{n} {b.name}.{DOMAIN}\n" for n, b in enumerate(BEHAVIOURS)]
+        good = [f"127.0.3.{n} h{n}.{GOOD_DOMAIN}\n" for n in range(self._good_hosts)]
+        path = self._directory / "hosts"
+        path.write_text("".join(hostile + good))
+        return path
+
+    def _serve(self, connection: Connection) -> None:
+        """Answer for robots.txt and the honest hosts, and hand the rest to its behaviour."""
+        while head := connection.peek_request():
+            path, host = head.split()[1], _host(head)
+            if path == b"/robots.txt":
+                connection.read_request()
+                connection.send(response(status=b"404 None"))
+            elif host.endswith(GOOD_DOMAIN.encode()):
+                connection.read_request()
+                connection.send(response(self._good_page(path)))
+            else:
+                self._by_name[host.partition(b".hostile")[0]].script(connection)
+                return
+
+    def _good_page(self, path: bytes) -> bytes:
+        number = int(path.strip(b"/") or b"0") + 1
+        return b'<a href="/%d">next</a>' % number if number < self._good_pages else PAGE
+
+
+def _host(head: bytes) -> bytes:
+    for line in head.split(b"\r\n")[1:]:
+        name, _, value = line.partition(b":")
+        if name.lower() == b"host":
+            return value.strip().rpartition(b":")[0]
+    return b""
+
+
+def make_certificate(directory: Path, name: str) -> Path:
+    """Write a self-signed certificate with its key into one file, by the openssl command."""
+    path = directory / f"{name}.pem"
+    words = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2"
+    names = ["-subj", f"/CN={name}", "-addext", f"subjectAltName=DNS:{name}"]
+    files = ["-keyout", str(path), "-out", str(path) + ".crt"]
+    subprocess.run([*words.split(), *names, *files], check=True, capture_output=True)
+    certificate = path.with_name(path.name + ".crt")
+    path.write_bytes(path.read_bytes() + certificate.read_bytes())
+    return path

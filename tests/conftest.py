@@ -1,0 +1,30 @@
+"""Fixtures that tests of several stages use."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from larbinpy._native.eventloop import EventLoop
+from larbinpy.shared import CrawlMemory
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture
+def loop() -> Iterator[EventLoop]:
+    """An event loop, closed at the end."""
+    loop = EventLoop()
+    yield loop
+    loop.close()
+
+
+@pytest.fixture
+def memory() -> Iterator[CrawlMemory]:
+    """The shared memory of a crawl of two shards and one parser."""
+    made = CrawlMemory.create(2, 1)
+    yield made
+    os.close(made.fd)

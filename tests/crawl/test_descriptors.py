@@ -1,0 +1,75 @@
+"""Descriptors: running out of them slows the crawl down, and costs no page."""
+
+from __future__ import annotations
+
+import contextlib
+import resource
+import time
+from pathlib import Path
+
+import pytest
+
+from larbinpy.testing.servers import EVERY_ADDRESS, Connection, Server, response
+from tests.crawl.crawls import Crawl
+
+HOSTS = 120
+OPEN = 80
+PAGES = 6
+
+
+def serve(connection: Connection) -> None:
+    while head := connection.read_request():
+        number = int(head.split()[1].strip(b"/") or b"0") + 1
+        time.sleep(0.05)
+        link = b'<a href="/%d">x</a>' % number
+        connection.send(response(link if number < PAGES else b"<p>end"))
+
+
+def shard_of(supervisor: int) -> int:
+    """Process id of the crawl's shard, once it fetches."""
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        with contextlib.suppress(OSError):
+            children = Path(f"/proc/{supervisor}/task/{supervisor}/children").read_text().split()
+            for child in children:
+                if b"larbinpy.shard" in Path(f"/proc/{child}/cmdline").read_bytes():
+                    return int(child)
+        time.sleep(0.02)
+    raise AssertionError("no shard")
+
+
+def descriptors(process: int) -> int:
+    return len(list(Path(f"/proc/{process}/fd").iterdir()))
+
+
+@pytest.mark.slow
+def test_no_page_is_lost_when_descriptors_run_out(tmp_path: Path) -> None:
+    """The limit is lowered in the middle of the crawl, below what it has open."""
+    hosts = tmp_path / "hosts"
+    names = [f"h{n}.test" for n in range(HOSTS)]
+    hosts.write_text("".join(f"127.0.1.{n} {name}\n" for n, name in enumerate(names)))
+    keys = {
+        "hostsFile": f'"{hosts}"', "allowPrivateAddresses": "",
+        "ignoreRobots": "", "depthInSite": "20",
+    }  # fmt: skip
+    with Server(serve, address=EVERY_ADDRESS, backlog=512) as server:
+        run = Crawl(tmp_path, keys)
+        with run.start(f"http://{name}:{server.port}/" for name in names) as process:
+            shard = shard_of(process.pid)
+            while descriptors(shard) < OPEN:
+                time.sleep(0.005)
+            resource.prlimit(shard, resource.RLIMIT_NOFILE, (OPEN // 2, OPEN // 2))
+            assert process.wait(60) == 0, run.output
+    outcomes = run.outcomes()
+    assert len(outcomes) == HOSTS * PAGES
+    assert set(outcomes.values()) == {"success"}
+
+
+def test_more_connections_than_descriptors_are_a_clear_error(tmp_path: Path) -> None:
+    """Before anything is begun."""
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    if hard > 900_000:
+        pytest.skip("so many descriptors that no number is too high")
+    run = Crawl(tmp_path, {"pagesConnexions": "1000000"})
+    assert run.run("http://127.0.0.1:1/") == 2
+    assert "pagesConnexions: 1000000 is more than the" in run.output
