@@ -42,7 +42,9 @@ def links(*urls: bytes, flags: int = LINK_SEED) -> bytes:
     """The payload of a LINKS frame with these seeds."""
     filter_ = make_filter(key=KEY, shards=1, domain_of=lambda host: host)
     found = b"".join(found_link(ELEMENT_SEED, url) for url in urls)
-    batch = filter_.run(resolve(Base(A), found), host=b"", depth=0, left=0 if flags else 9, flags=flags)
+    batch = filter_.run(
+        resolve(Base(A), found), host=b"", depth=0, left=0 if flags else 9, flags=flags
+    )
     (group,) = entries.link_groups(b"", b"", batch.entries[0], batch.counts[0])
     return group
 
