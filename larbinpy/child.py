@@ -41,6 +41,8 @@ def main(make: Callable[[Control, Start, int], Root]) -> None:
     """
     native_shared.set_death_signal(signal.SIGKILL)
     control = Control(int(sys.argv[1]))
+    if control.is_orphan:  # it died before that: its successor may be at work on the same files
+        os._exit(1)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     code = 1
     try:

@@ -8,6 +8,7 @@ one ``start`` message; it dies with its parent.
 from __future__ import annotations
 
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -16,6 +17,7 @@ import time
 from typing import Any, Final
 
 from larbinpy import entries
+from larbinpy._native import shared as native_shared
 from larbinpy.frames import Channel, Frame, FrameType
 
 ROLES: Final = ("shard", "parser", "seeder")
@@ -76,16 +78,24 @@ class Child:
 
 
 def _spawn(role: str, fd: int) -> subprocess.Popen[bytes]:
-    """Start the interpreter with SIGINT ignored: ^C is for the supervisor to hear."""
+    """Start the interpreter with SIGINT ignored: ^C is for the supervisor to hear.
+
+    It dies with its parent from the first instruction on, not only when it has been imported.
+    """
     handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         return subprocess.Popen(
             [sys.executable, "-m", f"larbinpy.{role}", str(fd)],
             stdin=None if role == "seeder" else subprocess.DEVNULL,
             pass_fds=(fd,),
+            preexec_fn=_die_with_parent,
         )
     finally:
         signal.signal(signal.SIGINT, handler)
+
+
+def _die_with_parent() -> None:
+    native_shared.set_death_signal(signal.SIGKILL)
 
 
 class Control:
@@ -98,6 +108,13 @@ class Control:
         self._early: list[tuple[dict[str, Any], list[int]]] = []
         self.is_heard = True
         """Whether something may have come since ``messages`` was called; for event loops."""
+
+    @property
+    def is_orphan(self) -> bool:
+        """Whether the supervisor is gone, though messages of it may still be there to read."""
+        poll = select.poll()
+        poll.register(self.channel, 0)
+        return any(events & select.POLLHUP for _, events in poll.poll(0))
 
     def heard(self, _events: int) -> None:
         """Note that something has come."""

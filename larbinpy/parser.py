@@ -214,7 +214,8 @@ class Parser:
         if batch.unstored is None:
             return
         page, reading = batch.unstored
-        if page.kind != Kind.ROBOTS and reading.is_good and self._is_wanted(reading):
+        is_page = page.kind not in (Kind.ROBOTS, Kind.RETRY)
+        if is_page and reading.is_good and self._is_wanted(reading):
             self._store.put(page, reading.body, reading.mime)
         batch.unstored = None
 

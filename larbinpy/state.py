@@ -16,7 +16,7 @@ import shutil
 import time
 import uuid
 import zlib
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
@@ -330,8 +330,9 @@ def lock_file(fd: int, path: Path, *, wait_s: float = _LOCK_WAIT_S) -> None:
                 raise StorageError(f"{path}: in use by another crawl (process {holder})") from None
             time.sleep(0.05)
         else:
-            os.ftruncate(fd, 0)
-            os.pwrite(fd, b"%d\n" % os.getpid(), 0)
+            with suppress(OSError):  # a full disk: the lock is ours, only our name is not in it
+                os.ftruncate(fd, 0)
+                os.pwrite(fd, b"%d\n" % os.getpid(), 0)
             return
 
 

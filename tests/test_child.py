@@ -91,6 +91,15 @@ def test_the_end_of_the_supervisor_is_the_end(tmp_path: Path) -> None:
         assert made.wait(WAIT_S) == 1
 
 
+def test_a_child_that_comes_up_too_late_touches_nothing(tmp_path: Path) -> None:
+    """Its ``start`` lies there, but the supervisor is gone, and another one may be at work."""
+    touch = 'open(self.start.state / "touched", "w")'
+    with process(touch, tmp_path) as (channel, made):
+        channel.close()
+        assert made.wait(WAIT_S) == 1
+    assert not (tmp_path / "touched").exists()
+
+
 def test_sigterm_is_for_the_supervisor(tmp_path: Path) -> None:
     """``kill`` of the process group must not tear a child out of a stop."""
     loop = 'os.kill(os.getpid(), 15); self.control.tell("alive")'

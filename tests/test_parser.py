@@ -141,6 +141,18 @@ def test_pages_are_stored_before_their_line(tmp_path: Path) -> None:
     assert (tmp_path / "save" / "d00000" / "index").read_bytes() == b"   0 http://a.test/1\n"
 
 
+def test_a_probe_is_only_logged(tmp_path: Path) -> None:
+    """Its answer may be good, but nobody asked for the page: the output has it already."""
+    save = tmp_path / "save"
+    with crawl(tmp_path, output_mode=1, output_dir=save) as running:
+        shard = running.boss.join("shard", 0)
+        give(shard, 1, b"good", kind=Kind.RETRY)
+        frames(shard, 1)
+        (line,) = running.log()
+        assert (line["kind"], line["outcome"]) == ("retry", "success")
+    assert list(save.glob("d*/f*")) == []
+
+
 def test_a_page_needs_the_answers_of_all_its_shards(tmp_path: Path) -> None:
     """It is done when the last of them has written."""
     with crawl(tmp_path, shards=2) as running:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
 import itertools
 import json
 import os
@@ -16,6 +17,7 @@ from larbinpy import state
 from larbinpy.config import Config
 from larbinpy.domain import psl_bytes
 from larbinpy.errors import ConfigError, FormatError, StorageError
+from larbinpy.frontier.disk import lock
 from larbinpy.state import Manifest, StateDirectory
 
 CONFIG = Config()
@@ -36,6 +38,22 @@ def test_a_state_is_made_and_locked(tmp_path: Path) -> None:
     directory = StateDirectory(tmp_path / "deep" / "crawl")
     assert (tmp_path / "deep" / "crawl" / "LOCK").read_text() == f"{os.getpid()}\n"
     assert not directory.exists
+    directory.close()
+
+
+def test_a_full_disk_does_not_keep_a_lock_from_its_holder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only the name of the holder is missing in it."""
+
+    def refuse(_fd: int, _size: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "ftruncate", refuse)
+    directory = StateDirectory(tmp_path)
+    os.close(lock(tmp_path / "other", wait_s=0))
+    with pytest.raises(StorageError, match="in use by another crawl"):
+        StateDirectory(tmp_path, wait_s=0)
     directory.close()
 
 

@@ -6,7 +6,7 @@ import errno
 import fcntl
 import os
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
 from larbinpy.errors import StorageError
@@ -123,8 +123,9 @@ def lock(path: Path, *, wait_s: float) -> int:
             raise StorageError(f"{path.parent} is in use by {holder}")
         time.sleep(LOCK_POLL_S)
     started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    os.ftruncate(fd, 0)
-    os.pwrite(fd, f"pid {os.getpid()} since {started}\n".encode("ascii"), 0)
+    with suppress(OSError):  # a full disk: the lock is ours, only our name is not in it
+        os.ftruncate(fd, 0)
+        os.pwrite(fd, f"pid {os.getpid()} since {started}\n".encode("ascii"), 0)
     return fd
 
 

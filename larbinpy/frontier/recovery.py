@@ -104,7 +104,8 @@ class Recovery:
     def _inventory(self) -> list[SegmentState]:
         """The segments of this crawl by number; sets epoch and next number above all found."""
         for leftover in self._directory.rglob("*.tmp"):
-            leftover.unlink()
+            with storage_errors(leftover):
+                leftover.unlink(missing_ok=True)
         names = [(parse_name(path.name), path) for path in self._directory.glob(LOG_GLOB)]
         segments: dict[int, SegmentState] = {}
         epochs = [doubt.known_since for doubt in self._doubts]

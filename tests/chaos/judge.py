@@ -60,6 +60,8 @@ class Verdict:
     lost: int = 0
     refetched: list[int] = field(default_factory=list)
     """Pages fetched again because of each kill."""
+    without_kill: int = 0
+    """Pages fetched again that no kill is to blame for."""
     torn: int = 0
     """Records, lines and pages that are damaged or half there."""
     stored: int = 0
@@ -91,13 +93,16 @@ def judge(
     answer = answer or expected(web.spec, Scope())
     if requests is None:
         requests = web.requests()
-    lines = _log_lines(victim, verdict)
+    lines, extras = _log_lines(victim, verdict)
     shards = {line["url"].encode(): line["id"] >> ID_SHARD_SHIFT for line in lines}
-    _check_requests(verdict, requests, answer, web.web, kills, shards)
+    _check_requests(verdict, requests, answer, web.web, kills, shards, extras)
     _check_lines(verdict, lines, answer)
     _check_pages(verdict, victim.output, answer, web)
     _check_report(verdict, victim.state, answer, lines)
     _check_messages(verdict, victim.messages)
+    said = victim.verify()
+    if said:
+        verdict.faults.append(f"state --verify: {said}")
     verdict.restarts_s = _restarts(requests, spawned_ns, kills)
     return verdict
 
@@ -112,6 +117,7 @@ def _check_requests(
     web: SyntheticWeb,
     kills: list[Kill],
     shards: dict[bytes, int],
+    extras: Counter[bytes],
 ) -> None:
     """Nothing is lost, nothing is invented, nothing is asked for twice without a kill."""
     names = {host: web.host(host).name for host in {r.host for r in requests} if host >= 0}
@@ -127,16 +133,33 @@ def _check_requests(
         verdict.faults.append(f"lost: {len(lost)} pages, as {sorted(lost)[:3]}")
     if extra:
         verdict.faults.append(f"invented: {len(extra)} pages, as {sorted(extra)[:3]}")
+    _check_repeats(verdict, times, answer, kills, shards, extras)
+
+
+def _check_repeats(
+    verdict: Verdict,
+    times: dict[bytes, list[int]],
+    answer: Expected,
+    kills: list[Kill],
+    shards: dict[bytes, int],
+    extras: Counter[bytes],
+) -> None:
+    """Find the kill to blame for each page that was asked for again."""
     verdict.refetched = [0] * len(kills)
     causes = _Causes(kills)
     without = []
     for url, moments in times.items():
+        if answer.statuses.get(url, 0) >= 500:
+            continue  # these are tried again by rule, killed or not
         for before, after in pairwise(moments):
             cause = causes.of(before, after, shards.get(url, 0))
-            if cause is None:
-                without.append((url, before, after))
-            else:
+            if cause is not None:
                 verdict.refetched[cause] += 1
+            elif extras[url]:
+                extras[url] -= 1
+            else:
+                without.append((url, before, after))
+    verdict.without_kill = len(without)
     if without:
         verdict.faults.append(f"{AGAIN}: {len(without)} pages, as {without[:3]}")
 
@@ -174,8 +197,8 @@ def _restarts(requests: list[Request], spawned_ns: list[int], kills: list[Kill])
 # --- what the crawl left ------------------------------------------------------------------------
 
 
-def _log_lines(victim: Victim, verdict: Verdict) -> list[dict[str, Any]]:
-    """Lines of crawl.log about pages."""
+def _log_lines(victim: Victim, verdict: Verdict) -> tuple[list[dict[str, Any]], Counter[bytes]]:
+    """Lines of crawl.log about pages, and how often a URL was asked for besides (a probe)."""
     text = (victim.state / "crawl.log").read_bytes()
     lines = []
     for raw in text.split(b"\n")[:-1]:
@@ -187,7 +210,8 @@ def _log_lines(victim: Victim, verdict: Verdict) -> list[dict[str, Any]]:
     if not text.endswith(b"\n"):
         verdict.torn += 1
         verdict.faults.append("crawl.log: torn last line")
-    return [line for line in lines if line["kind"] == "page"]
+    extras = Counter(line["url"].encode() for line in lines if line["kind"] == "retry")
+    return [line for line in lines if line["kind"] == "page"], extras
 
 
 def _check_lines(verdict: Verdict, lines: list[dict[str, Any]], answer: Expected) -> None:

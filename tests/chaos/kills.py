@@ -121,9 +121,9 @@ class Hunt:
 
     def _has_lost_shard(self) -> bool:
         """A shard that is killed while the crawl stops, also at its end, makes it end with 1."""
-        last = self._kills[-1] if self._kills else None
-        said = self._victim.messages.read_text(errors="replace")[-1000:]
-        return last is not None and last.target == "shard" and "-9 while stopping" in said
+        return any(
+            kill.target == "shard" and kill.at_ns > self._life.spawned_ns for kill in self._kills
+        )
 
     def _finish(self) -> None:
         """Let the crawl end; started again it has nothing to do."""

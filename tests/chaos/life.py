@@ -54,11 +54,6 @@ class Victim(CrawlDirectory):
             "parseProcesses": str(PARSERS),
             "pagesConnexions": str(CONNECTIONS),
             "segmentSize": "64Ki",
-            # An address that a shard asked when it died is free again after fetchTimeout.
-            "connectTimeout": "2",
-            "firstByteTimeout": "2",
-            "stallTime": "2",
-            "fetchTimeout": "2",
             "drainTime": "2",
         }
         write_config(self.config, {**keys, **self.changes}, title="A crawl that will be killed.")
@@ -67,6 +62,17 @@ class Victim(CrawlDirectory):
     def messages(self) -> Path:
         """What all runs wrote to stderr."""
         return self.directory / "messages"
+
+    def verify(self) -> str:
+        """What ``larbinpy state --verify`` says of the state; nothing when it is sound."""
+        ended = subprocess.run(
+            [sys.executable, "-m", "larbinpy", "state", str(self.state), "--verify"],
+            env=ENVIRONMENT,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return "" if ended.returncode == 0 else (ended.stdout + ended.stderr)[-500:]
 
     def start(
         self,

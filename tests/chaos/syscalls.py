@@ -156,7 +156,7 @@ class Bench:
         if code != 0:
             problems.append(f"not through after {runs} more runs: {code}")
         else:
-            if "/report.json" in hit:  # it could not be replaced: the next run does it
+            if "/report." in hit:  # it could not be replaced: the next run does it
                 victim.start().wait(RUN_S)
             problems += self._judge(victim, position, before, score)
         score.ran[position.kind] += 1
@@ -200,7 +200,7 @@ class Bench:
         if position.role == "recovery":
             requests = [*self._prepared_requests, *requests]
         verdict = judge(victim, [], [], requests=requests, answer=self._answer)
-        again = verdict.requests - len(self._answer.requests)
+        again = sum(verdict.refetched) + verdict.without_kill
         score.lost += verdict.lost
         score.refetched += again
         score.stored_again += verdict.stored_again

@@ -6,6 +6,7 @@ import errno
 import os
 import shutil
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 from larbinpy.frontier.disk import Disk
@@ -54,7 +55,9 @@ class Medium(Disk):
                 shutil.copytree(path, copy / path.name)
             elif path.name in self.names.get(directory, ()):
                 synced = self.bytes.get(path, b"")
-                more = path.read_bytes()[len(synced) : len(synced) + torn]
+                more = b""
+                with suppress(FileNotFoundError):  # a helper thread has renamed it meanwhile
+                    more = path.read_bytes()[len(synced) : len(synced) + torn]
                 (copy / path.name).write_bytes(synced + more)
         return copy
 
