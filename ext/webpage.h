@@ -117,7 +117,7 @@ static char *put_foreign(char *p, web_place at) {
     static const char *const schemes[5] = {"mailto:m@web.test?n=", "javascript:void ", "tel:+", "ftp://127.0.0.1/f",
                                            "data:text/plain,"};
     if (at.kind == WEB_SCHEME) return put_number(put_text(p, schemes[at.index % 5]), at.index);
-    p = PUT(put_number(PUT(p, "http://x"), at.index), ".elsewhere.test/p");
+    p = PUT(put_number(PUT(p, "http://x"), at.index), ".elsewhere.invalid/p");
     return PUT(put_number(p, at.index), ".html");
 }
 

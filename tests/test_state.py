@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import errno
+import gc
 import itertools
 import json
 import os
@@ -60,6 +61,7 @@ def test_a_full_disk_does_not_keep_a_lock_from_its_holder(
 def test_a_second_crawl_is_told_who_holds_it(tmp_path: Path) -> None:
     """After it has waited; it leaves no descriptor behind."""
     directory = StateDirectory(tmp_path)
+    gc.collect()  # what other tests have left
     before = open_descriptors()
     with pytest.raises(StorageError, match=rf"in use by another crawl \(process {os.getpid()}\)"):
         StateDirectory(tmp_path, wait_s=0.06)

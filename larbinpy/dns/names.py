@@ -29,15 +29,22 @@ def is_localhost(name: bytes) -> bool:
     return name == b"localhost" or name.endswith(b".localhost")
 
 
+def is_invalid(name: bytes) -> bool:
+    """Whether a name exists nowhere, and no name server need be asked (RFC 6761, 6.4)."""
+    return name == b"invalid" or name.endswith(b".invalid")
+
+
 def known(name: bytes, hosts: dict[bytes, tuple[bytes, ...]]) -> tuple[bytes, ...] | None:
-    """Return the addresses that need no lookup; None when nobody here knows.
+    """Return the addresses that need no lookup, () = there are none; None when nobody here knows.
 
     Args:
         name: without a final dot.
         hosts: of the hosts file (``parse_hosts``).
     """
     found = literal(name) or hosts.get(name)
-    return LOOPBACK if found is None and is_localhost(name) else found
+    if found is None and is_localhost(name):
+        return LOOPBACK
+    return () if found is None and is_invalid(name) else found
 
 
 def stand_in(name: bytes) -> bytes:

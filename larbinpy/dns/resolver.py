@@ -100,7 +100,7 @@ class AresResolver:
         name = host.rstrip(b".")
         known = names.known(name, self._hosts)
         if known is not None:
-            error = "" if known else "no address in the hosts file"
+            error = "" if known else "no such name"
             self._answers.append(Answer(host, known, now_ns + MAX_TTL_S * SECOND_NS, error))
         elif (cached := self._cache.get(name, now_ns)) is not None:
             self._answers.append(_for_host(host, cached))

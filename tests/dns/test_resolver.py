@@ -119,6 +119,7 @@ V6 = bytes.fromhex("20010db8000000000000000000000001")
         (b"\xff.test", ()),
         (b"named.test", HOSTS[b"named.test"]),
         (b"localhost", (b"\x7f\x00\x00\x01",)),
+        (b"nobody.invalid", ()),
         (b"127.0.0.9", (b"\x7f\x00\x00\x09",)),
         (b"[::1]", (bytes(15) + b"\x01",)),
     ],

@@ -107,7 +107,7 @@ class Crawl:
         domains = tuple(d.decode() for d in self.scope.limit_to_domain)
         return (
             parts.scheme == "http"
-            and not host.endswith(".elsewhere.test")
+            and not host.endswith(".elsewhere.invalid")
             and (self.scope.cgi or not parts.query)
             and not (endings and parts.path.endswith(endings))
             and (not domains or host.endswith(domains))

@@ -157,7 +157,7 @@ def test_urls_and_places_are_one_to_one() -> None:
             assert web.find(web.url(place)) == place
             assert web.find(web.url(place) + b"x") is None
     assert web.find(b"http://127.0.0.1:8081/") is None
-    assert web.find(b"http://x1.elsewhere.test:8080/") is None
+    assert web.find(b"http://x1.elsewhere.invalid:8080/") is None
 
 
 def test_golden_page() -> None:

@@ -53,7 +53,7 @@ class WebSpec:
     cgi: float = 0.02
     image: float = 0.02
     off_scope: float = 0.01
-    """To hosts under ``elsewhere.test``, which have no address."""
+    """To hosts under ``elsewhere.invalid``, which have no address."""
     not_http: float = 0.02
     """``mailto:``, ``javascript:`` and the like."""
     duplicate: float = 0.1
