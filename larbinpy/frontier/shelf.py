@@ -13,12 +13,15 @@ from larbinpy._native.placemap import PlaceMap
 from larbinpy.errors import FormatError, StorageError
 from larbinpy.frontier import seenfile
 from larbinpy.frontier.disk import storage_errors
+from larbinpy.frontier.recovered import WINDOW_BYTES
 from larbinpy.frontier.segment import HEADER_BYTES
 
 if TYPE_CHECKING:
     from array import array
+    from collections.abc import Iterator
     from concurrent.futures import Future
 
+    from larbinpy._native.logcodec import ScanResult
     from larbinpy.frontier.disk import Disk
     from larbinpy.frontier.recovered import Recovered, SegmentState
     from larbinpy.frontier.settings import Settings
@@ -91,18 +94,36 @@ class Shelf:
         self._jobs[number] = self._pool.submit(self._make_seen, self.segments[number])
 
     def _make_seen(self, state: SegmentState) -> None:
-        with storage_errors(state.path):
-            data = state.path.read_bytes()
-        run = Codec(self._uuid, state.number).scan(data, HEADER_BYTES, 0)
-        if run.reason != SCAN_SEALED:
-            raise FormatError(f"{state.path}: bad record at offset {run.stop}")
-        prints, _, _, _ = LiveTable().add(
-            state.number, data, run.types, run.offsets, run.first_lsn, 0
-        )
-        self._write(state.number, prints, seenfile.URLS)
+        prints: list[bytes] = []
+        pages: list[bytes] = []
+        for window, run in self._runs(state):
+            found = LiveTable().add(state.number, window, run.types, run.offsets, run.first_lsn, 0)
+            prints.append(found[0])
+            if self._keeps_pages:
+                pages.append(digests(window, run.types, run.offsets, len(window)))
+        self._write(state.number, b"".join(prints), seenfile.URLS)
         if self._keeps_pages:
-            pages = digests(data, run.types, run.offsets, len(data))
-            self._write(state.number, pages, seenfile.PAGES)
+            self._write(state.number, b"".join(pages), seenfile.PAGES)
+
+    def _runs(self, state: SegmentState) -> Iterator[tuple[bytes, ScanResult]]:
+        """The records of a sealed segment, by windows: memory does not grow with its size.
+
+        Raises:
+            StorageError: it cannot be read.
+            FormatError: a record is damaged.
+        """
+        codec = Codec(self._uuid, state.number)
+        at, lsn = HEADER_BYTES, 0
+        with storage_errors(state.path), state.path.open("rb") as file:
+            while True:
+                window = os.pread(file.fileno(), WINDOW_BYTES, at)
+                run = codec.scan(window, 0, lsn)
+                if not len(run):
+                    raise FormatError(f"{state.path}: bad record at offset {at + run.stop}")
+                yield window, run
+                if run.reason == SCAN_SEALED:
+                    return
+                at, lsn = at + run.stop, run.next_lsn
 
     def _write(self, number: int, entries: bytes, kind: seenfile.Kind) -> None:
         seenfile.write(
