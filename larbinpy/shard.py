@@ -75,6 +75,8 @@ class Shard:
         self._stop_ns = 0
         self._is_drained = False
         self._may_end = False
+        self._unread: dict[int, tuple[int, int, int]] = {}
+        """Pages whose hosts wait for their links, with host, start and end; see ``ShardParts``."""
         self._is_flushed = True
         self._unwritten = 0
         """Pages that a parser has finished and the log may not know: a kill brings them back."""
@@ -184,6 +186,8 @@ class Shard:
             job = self._handover.answered(parsed.id)
             if job is None or job.id & ID_WITHOUT_ENQ:
                 continue
+            if parsed.id in self._unread:
+                self._frontier.release(*self._unread.pop(parsed.id))
             is_good = parsed.outcome == Outcome.SUCCESS and job.kind is not Kind.RETRY
             self._budgets.settle(parsed.id, job.host, parsed.digest, is_good=is_good)
             if job.kind is Kind.RETRY:
@@ -357,7 +361,10 @@ class Shard:
             self._end_robots(result, start_ns, end_ns)
         else:
             self._in_flight -= not job.id & ID_WITHOUT_ENQ
-            self._frontier.release(job.host_id, start_ns, end_ns)
+            if self._parts.waits_for_links and not job.id & ID_WITHOUT_ENQ:
+                self._unread[job.id] = (job.host_id, start_ns, end_ns)
+            else:
+                self._frontier.release(job.host_id, start_ns, end_ns)
         self._conclude(result, end_ns)
 
     def _conclude(self, result: FetchResult, now: int) -> None:

@@ -86,6 +86,9 @@ class ShardParts:
     body_bytes: int
     """Most bytes of bodies held."""
     keeps_connections: bool
+    waits_for_links: bool
+    """A host is asked for its next page when the links of the last one are there: without that
+    depth first and best first would go by what they happen to know."""
     refusal: str
     """Why addresses are refused, for humans."""
     request_id: int
@@ -186,6 +189,7 @@ class ShardParts:
                 max(1, config.ram_urls // start.shards),
             ),
             body_bytes=config.body_memory_bytes // start.shards,
+            waits_for_links=config.order != "bfs",
             keeps_connections=config.wait_duration_s < shard_options.MAX_IDLE_S,
             refusal=_refusal(config),
             request_id=start.index << ID_SHARD_SHIFT | ID_WITHOUT_ENQ,

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Final, cast
 from larbinpy.config import values
 from larbinpy.config.keys import (
     NOT_YET,
-    REFUSED,
     Key,
     Shape,
     by_origin,
@@ -129,10 +128,7 @@ class Config:
         "urlsPerHost", 64, "URLs of one host in RAM", low=1,
         group="performance", since="0.1", later=NOT_YET,
     )  # fmt: skip
-    order: str = choice(
-        "order", ("bfs", "dfs", "best"), "order within a host", since="0.1",
-        later={"best": REFUSED},
-    )  # fmt: skip
+    order: str = choice("order", ("bfs", "dfs", "best"), "order within a host", since="0.1")
     can_reload: bool = flag(
         "canReload", "keep what a later --reload needs",
         later={"*": "it has no effect: the state is always kept"},

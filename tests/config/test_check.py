@@ -48,13 +48,6 @@ def test_keys_of_later_versions_may_have_their_default() -> None:
     assert loads("stayAlive no scope any maxTries 3").config == Config()
 
 
-def test_values_of_later_versions_are_refused() -> None:
-    """Where the key itself works."""
-    for key, value in (("order", "best"),):
-        with pytest.raises(ConfigError, match=f"^f:1: {key}: {value} is not in this version$"):
-            loads(f"{key} {value}", "f")
-
-
 def test_output_modes_of_later_versions_are_replaced() -> None:
     """With a warning that says by what."""
     assert [loads(f"outputMode {mode}", "f").warnings for mode in range(4)] == [
