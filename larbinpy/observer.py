@@ -160,7 +160,7 @@ class Observer:
         for line in report.summary_lines(self._run, totals):
             self.say(line)
         if exit_name == ending.FINISHED and not self._fetched(totals):
-            self.say(report.why_nothing(totals, bad_seeds=self._bad_seeds))
+            self.say(report.why_nothing(totals, self._run.base, bad_seeds=self._bad_seeds))
         self.say(f"report: {self._path / 'report.json'}  log: {self._path / 'crawl.log'}")
         if self._output:
             self.say(f"pages: {self._output.absolute()}")
@@ -187,7 +187,7 @@ class Observer:
         self._run.processes = list(self._cpu.values())
         text = json.dumps(report.build(self._run, totals), indent=1)
         path = self._path / "report.json"
-        temporary = path.with_suffix(".tmp")
+        temporary = path.with_name(path.name + ".tmp")
         try:
             temporary.write_text(text + "\n", encoding="ascii")
             temporary.rename(path)

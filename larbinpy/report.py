@@ -144,12 +144,15 @@ def summary_lines(run: Run, totals: Totals) -> list[str]:
     return lines
 
 
-def why_nothing(totals: Totals, *, bad_seeds: int = 0) -> str:
-    """Why a crawl fetched nothing, in one line.
+def why_nothing(totals: Totals, base: Totals | None = None, *, bad_seeds: int = 0) -> str:
+    """Why a run fetched nothing, in one line.
 
     Args:
+        base: totals when the run began.
         bad_seeds: start URLs that could not be used; why is told when they are read.
     """
+    if base and base.counters["done"] and base.counters["done"] == totals.counters["done"]:
+        return "nothing was fetched: the crawl had finished, and no start URL is new"
     outcomes = totals.outcomes()
     if outcomes:
         worst = max(outcomes, key=lambda name: outcomes[name])

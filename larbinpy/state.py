@@ -368,8 +368,10 @@ def scratch(path: Path) -> list[Path]:
 
     Raises:
         ConfigError: the directory holds something, and it is not a state.
-        StorageError: another crawl uses it.
+        StorageError: another crawl uses it, or the disk refuses.
     """
+    if path.exists() and not path.is_dir():
+        raise ConfigError(f"--scratch: {path} is not a directory; nothing was deleted")
     if not path.exists() or not any(path.iterdir()):
         return []
     if not _is_state(path):
@@ -377,6 +379,8 @@ def scratch(path: Path) -> list[Path]:
     directory = StateDirectory(path)
     try:
         return _delete_state(directory.path)
+    except OSError as error:
+        raise StorageError(f"--scratch: {error.filename}: {error.strerror}") from error
     finally:
         directory.close()
 
@@ -394,7 +398,7 @@ def _delete_state(path: Path) -> list[Path]:
         for found in sorted(path.glob(pattern)):
             shutil.rmtree(found)
             deleted.append(found)
-    for name in _FILES:
+    for name in (*_FILES, *(f"{name}.tmp" for name in _FILES)):
         found = path / name
         if found.exists() and name != "LOCK":
             found.unlink()

@@ -222,6 +222,6 @@ def test_a_fault_is_said_and_reported(view: View) -> None:
 
 def test_a_report_that_cannot_be_written_ends_nothing(view: View) -> None:
     """The crawl is worth more; the user is told."""
-    (view.path / "report.tmp").mkdir()
+    (view.path / "report.json.tmp").mkdir()
     view.observer.finish(ending.FINISHED)
     assert "report.json: Is a directory" in view.said()

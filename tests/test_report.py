@@ -108,3 +108,5 @@ def test_why_nothing_was_fetched() -> None:
     )
     assert "all start URLs were refused (outSite)" in report.why_nothing(totals(filtered_4=1))
     assert "no new start URL" in report.why_nothing(totals())
+    before, after = (totals(done=5, outcome_0=5) for _ in range(2))
+    assert "had finished, and no start URL is new" in report.why_nothing(after, before)

@@ -245,6 +245,26 @@ def test_scratch_refuses_what_is_no_state(tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) == 2
 
 
+def test_scratch_of_a_file(tmp_path: Path) -> None:
+    """A file in the place of the directory is an error, not a traceback."""
+    path = tmp_path / "crawl"
+    path.write_text("a file")
+    with pytest.raises(ConfigError, match="is not a directory"):
+        state.scratch(path)
+    assert path.read_text() == "a file"
+
+
+def test_scratch_takes_what_a_kill_left_half_written(tmp_path: Path) -> None:
+    """Files that were being replaced."""
+    directory = StateDirectory(tmp_path)
+    directory.save(MANIFEST)
+    directory.close()
+    left = [tmp_path / "MANIFEST.tmp", tmp_path / "report.json.tmp"]
+    for path in left:
+        path.write_text("half")
+    assert set(left) <= set(state.scratch(tmp_path))
+
+
 def test_scratch_of_nothing(tmp_path: Path) -> None:
     """A directory that is empty, or not there."""
     assert state.scratch(tmp_path) == []

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 MAX_LINE_BYTES: Final = 1 << 16
 STANDARD_INPUT: Final = "-"
+_BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 
 @dataclass(slots=True)
@@ -54,7 +55,7 @@ def _lines(file: BinaryIO, name: str) -> Iterator[Seed]:
     number = 0
     while line := file.readline(MAX_LINE_BYTES):
         number += 1
-        text = line.strip()
+        text = (line.removeprefix(_BYTE_ORDER_MARK) if number == 1 else line).strip()
         if len(line) == MAX_LINE_BYTES and not line.endswith(b"\n"):
             _pass_over_rest(file)
         if text and not text.startswith(b"#"):

@@ -123,7 +123,7 @@ def test_a_finished_crawl_says_so_and_takes_new_seeds(tmp_path: Path, web: WebPr
     done = crawl.report()["counters"]["urls"]
     assert again.code == 0
     assert f"going on: {done} URLs done, 0 waiting\n" in again.stderr
-    assert "nothing was fetched: " in again.stderr
+    assert "nothing was fetched: the crawl had finished" in again.stderr
     assert asked(web) == requests
     seed = web.web.host(7).name.decode()
     new = crawl.run(f"http://{seed}:{web.port}/")

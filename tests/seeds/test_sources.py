@@ -37,6 +37,12 @@ def test_lines_of_a_file(tmp_path: Path) -> None:
     ]
 
 
+def test_a_byte_order_mark_is_no_part_of_the_first_url(tmp_path: Path) -> None:
+    """Editors put it there."""
+    path = tmp_path / "seeds"
+    assert of(path, b"\xef\xbb\xbfhttp://a/\n") == [Seed(b"http://a/", f"{path}:1")]
+
+
 def test_an_empty_file(tmp_path: Path) -> None:
     """No seeds, no fault."""
     assert of(tmp_path / "seeds", b"") == []
