@@ -21,8 +21,9 @@ from tables cimport (
     HASH_KEY_BYTES, LEVELS, NONE, SET_SLOTS, STATE_BUSY, STATE_FAILED, STATE_IDLE, STATE_NEW,
     STATE_RESOLVING, STATE_SCHEDULED, arrival, arrivals_find, heap_remove, host_at, host_delay,
     host_fail, host_give_back, host_leave, host_move, host_moved, host_record, host_woken,
-    index_cell, index_size, ip_at, ip_claim, ip_entry, ip_key, ip_nodes, ip_record, ip_release,
-    ip_slot, ip_until, later, list_add, list_remove, mix64, name_add, name_at, name_find, name_hash,
+    index_cell, index_size, ip_at, ip_claim, ip_entry, ip_key, ip_mix, ip_nodes, ip_record,
+    ip_release, ip_slot, ip_until, later, list_add, list_remove, name_add, name_at, name_find,
+    name_hash,
     name_table, piece_pool, queue_pop, queue_push, record_read, records_bad, schedule,
     schedule_bytes, schedule_free, schedule_init, settle, slabs_free,
 )
@@ -276,7 +277,7 @@ cdef class HostTable:
             raise ValueError("an address has 4 or 16 bytes")
         key = ip_key(ip, len(ip))
         memcpy(&salt, self._names.key, sizeof(salt))
-        entry = ip_entry(&self._schedule, key, <uint32_t>mix64(key ^ salt))
+        entry = ip_entry(&self._schedule, key, <uint32_t>ip_mix(key ^ salt))
         if entry == NONE or host_move(&self._schedule, number, entry, now, not_before) < 0:
             raise MemoryError
 

@@ -37,7 +37,7 @@ typedef struct {
     uint64_t free_at_ns;
 } ip_slot;
 
-static inline uint64_t mix64(uint64_t x) {
+static inline uint64_t ip_mix(uint64_t x) {
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
     x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
     return x ^ (x >> 31);
@@ -50,7 +50,7 @@ static inline uint64_t ip_key(const uint8_t *ip, size_t size) {
     uint32_t v4;
     if (size != sizeof v4) return siphash13(fixed, ip, size);
     memcpy(&v4, ip, sizeof v4);
-    return mix64(v4 + 1ull);
+    return ip_mix(v4 + 1ull);
 }
 
 static inline ip_slot *ip_set(ip_slot *slots, size_t count, uint64_t key) {

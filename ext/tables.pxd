@@ -137,7 +137,7 @@ cdef extern from "iptable.h" nogil:
         uint64_t key
         uint64_t free_at_ns
 
-    uint64_t mix64(uint64_t x)
+    uint64_t ip_mix(uint64_t x)
     uint64_t ip_key(const uint8_t *ip, size_t size)
     uint64_t ip_until(uint64_t now_ns, uint64_t lease_ns, uint64_t owner)
     uint64_t ip_claim(ip_slot *slots, size_t count, uint64_t key, uint64_t now_ns,
