@@ -398,8 +398,12 @@ class _Model:
         self.fifo.collect(wait=True)
 
     def kill(self, _: int) -> None:
-        """All that was written survives an end without close."""
+        """All that was written survives an end without close.
+
+        A killed process has no helper thread any more: seen files not yet begun are never made.
+        """
         self.fifo.flush()
+        self.fifo._shelf._pool.shutdown(cancel_futures=True)
         os.close(self.fifo._lock)
         self.fifo._lock = os.open(os.devnull, os.O_RDONLY)
         old = self.fifo
