@@ -66,16 +66,6 @@ def set_death_signal(signo: int):
         raise OSError(f"no death signal {signo}")
 
 
-def pin_parent(parent: int, signo: int):
-    """Ask for ``signo`` at the death of process ``parent``, as ``set_death_signal``.
-
-    Returns:
-        False when ``parent`` is gone already, so that the signal will never come: end at once.
-    """
-    set_death_signal(signo)
-    return os.getppid() == parent
-
-
 cdef Py_ssize_t words_from(unsigned char[::1] memory, Py_ssize_t offset) except -1:
     """Number of whole words behind an offset."""
     if not 0 <= offset < memory.shape[0]:

@@ -26,7 +26,3 @@ class FormatError(LarbinError):
 
 class StorageError(LarbinError):
     """The disk, or the operating system in its name, refused a read or write."""
-
-
-class WorkerDied(LarbinError):
-    """A child process ended in a way that its supervisor cannot mend."""

@@ -181,13 +181,12 @@ def test_create_makes_memory_that_cannot_change_its_size() -> None:
         os.close(fd)
 
 
-def test_parent_is_pinned() -> None:
-    """True under the parent that was named, False under another; the signal is set."""
+def test_death_signal_is_set() -> None:
+    """The last one that was asked for; a wrong number is refused."""
 
     def work(number: int) -> None:
-        parent = os.getppid()
-        assert shared.pin_parent(parent, signal.SIGKILL)
-        assert not shared.pin_parent(parent + 1, signal.SIGTERM)
+        shared.set_death_signal(signal.SIGKILL)
+        shared.set_death_signal(signal.SIGTERM)
         asked = ctypes.c_int()
         get_death_signal = 2
         ctypes.CDLL(None).prctl(get_death_signal, ctypes.byref(asked))
@@ -199,13 +198,13 @@ def test_parent_is_pinned() -> None:
 
 
 def test_child_dies_with_its_parent(memory: mmap.mmap) -> None:
-    """The kernel ends a pinned child whose parent was killed."""
+    """The kernel ends a child whose parent was killed."""
     read_end, write_end = os.pipe()
     parent = os.fork()
     if not parent:
         child = os.fork()
         if not child:
-            shared.pin_parent(os.getppid(), signal.SIGKILL)
+            shared.set_death_signal(signal.SIGKILL)
             os.write(write_end, b"x")
             signal.pause()
         os._exit(os.waitpid(child, 0)[1])

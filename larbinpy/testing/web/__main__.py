@@ -8,7 +8,6 @@ of standard input. Then, and at each line ``log`` on standard input, it writes D
 from __future__ import annotations
 
 import argparse
-import ctypes
 import json
 import os
 import resource
@@ -19,13 +18,13 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Final
 
+from larbinpy._native.shared import set_death_signal
 from larbinpy._native.webserver import Server
 from larbinpy.testing.web.expected import expected
 from larbinpy.testing.web.model import SyntheticWeb
 from larbinpy.testing.web.process import EXPECTED_NAME, HOSTS_NAME, LOG_NAME, SEEDS_NAME
 from larbinpy.testing.web.spec import Scope, WebSpec
 
-PR_SET_PDEATHSIG: Final = 1
 BACKLOG: Final = 4096
 
 
@@ -59,7 +58,7 @@ def _listen(port: int) -> socket.socket:
 
 def _prepare(arguments: argparse.Namespace) -> None:
     if arguments.until_eof:  # belongs to another process: ends with it even if that one is killed
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+        set_death_signal(signal.SIGTERM)
     if arguments.cpu is not None:
         os.sched_setaffinity(0, {arguments.cpu})
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -23,7 +23,6 @@ TYPES: Final = (
     b"application/zip",
 )
 BASE_FLAG: Final = 1
-REFRESH_FLAG: Final = 2
 
 
 class Kind(IntEnum):
