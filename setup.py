@@ -5,6 +5,8 @@ Nothing else is decided here; metadata, dependencies and tools stand in ``pyproj
 """
 
 import os
+import re
+from functools import cache
 from pathlib import Path
 
 from Cython.Build import cythonize
@@ -22,12 +24,27 @@ DIRECTIVES = {
 }
 FLAGS = ["-O0", "-g", "-UNDEBUG"] if DEBUG else ["-O3", "-fno-plt", "-Wno-unused-function"]
 
+NAMED = re.compile(r'(?:#include|extern from) "(\w+\.h)"|^from (\w+) cimport', re.MULTILINE)
+
+
+@cache
+def headers(path: Path) -> frozenset[Path]:
+    """The headers that a file names, itself or through others: what it is compiled again for."""
+    found = set()
+    for header, module in NAMED.findall(path.read_text()):
+        named = path.with_name(header or f"{module}.pxd")
+        if named.exists():
+            found |= {named} if header else set()
+            found |= headers(named)
+    return frozenset(found)
+
+
 EXTENSIONS = [
     Extension(
         f"larbinpy._native.{source.stem}",
         [str(source)],
         include_dirs=["ext"],
-        depends=[str(header) for header in sorted(Path("ext").glob("*.h"))],
+        depends=sorted(map(str, headers(source))),
         extra_compile_args=FLAGS,
     )
     for source in sorted(Path("ext").glob("*.pyx"))
