@@ -210,7 +210,7 @@ cdef class LinkFilter:
             written_forget(&self._written, shard, self._out.shards)
 
     def run(self, bytes resolved not None, *, bytes host not None, long depth, long left,
-            long hops=0, long kind=0, long flags=0):
+            long hops=0, long kind=0, long flags=0, bytes other_host=None):
         """Sort out the links of one page.
 
         Args:
@@ -218,9 +218,11 @@ cdef class LinkFilter:
             host: of the page.
             depth: of the page, links followed from its seed.
             left: links that may follow the page.
-            hops, kind: copied to the entries.
+            hops, kind: copied to the entries. KIND_SITEMAP: neither ``cgi`` nor ``forbidden``
+                are asked, for what the links lead to is no page.
             flags: ``LINK_*`` bits, copied to the entries. LINK_REDIRECT: ``depth`` and ``left``
                 are those of the entries too. LINK_SEED: depth 0, left ``depth_in_site``.
+            other_host: links may only lead to ``host`` and to this one; None = anywhere.
 
         Raises:
             ValueError: the records do not fill the buffer, or a number is out of range.
@@ -231,6 +233,11 @@ cdef class LinkFilter:
         cdef int64_t missing
         page.host = host
         page.host_len = len(host)
+        page.other_host = NULL
+        page.other_host_len = 0
+        if other_host is not None:
+            page.other_host = other_host
+            page.other_host_len = len(other_host)
         depth, left = checked_u16("depth", depth), checked_u16("left", left)
         if not (0 <= hops < 256 and 0 <= kind < 256 and 0 <= flags < 256):
             raise ValueError("hops, kind and flags are bytes")

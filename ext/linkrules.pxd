@@ -8,6 +8,7 @@ from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 from layout cimport (
     ELEMENT_A, ELEMENT_AREA, ELEMENT_FRAME, ELEMENT_IFRAME, ELEMENT_IMG, ELEMENT_LINK,
     ELEMENT_META, ELEMENT_REDIRECT, ELEMENT_SEED, ELEMENT_SOURCE,
+    KIND_SITEMAP,
     LINK_REDIRECT, LINK_SEED,
     RESOLVED_EMPTY, RESOLVED_OK, RESOLVED_SCHEME,
     resolved_link,
@@ -82,6 +83,8 @@ cdef struct link_rules:
 cdef struct page_facts:
     const uint8_t *host
     size_t host_len
+    const uint8_t *other_host  # NULL = any
+    size_t other_host_len
     uint16_t depth  # of the links
     int32_t left    # of links to this host; negative = too deep
     int32_t left_outside
@@ -161,11 +164,15 @@ cdef inline int verdict(const link_rules *rules, candidate *found,
     if page.flags & LINK_SEED:  # asked for by the operator: no taste, no scope
         found.left = <uint16_t>page.left
         return ACCEPTED
-    if not rules.cgi and has_query(url + file, link.url_len - file):
-        return CGI
-    if is_forbidden(rules, url + file, path_len):
-        return EXTENSION
+    if page.kind != KIND_SITEMAP:  # which is no page: no taste
+        if not rules.cgi and has_query(url + file, link.url_len - file):
+            return CGI
+        if is_forbidden(rules, url + file, path_len):
+            return EXTENSION
     is_outside = not is_host(link, page.host, page.host_len)
+    if (is_outside and page.other_host != NULL
+            and not is_host(link, page.other_host, page.other_host_len)):
+        return OUT_SITE
     if is_outside and not rules.external and not page.flags & LINK_REDIRECT:
         return OUT_SITE
     if not is_in_scope(rules, host_of(link), link.host_len):

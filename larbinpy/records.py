@@ -48,6 +48,8 @@ class Outcome(IntEnum):
     FORBIDDEN_ADDRESS = 19
     TLS_ERROR = 20
     POISON = 21
+    LINK_LIST = 22
+    """A sitemap or a feed: read for its links, and no page."""
 
     @property
     def label(self) -> str:
@@ -78,6 +80,7 @@ _LABELS: Final = {
     Outcome.FORBIDDEN_ADDRESS: "forbiddenAddress",
     Outcome.TLS_ERROR: "tlsError",
     Outcome.POISON: "poison",
+    Outcome.LINK_LIST: "linkList",
 }
 
 

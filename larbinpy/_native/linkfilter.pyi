@@ -50,4 +50,5 @@ class LinkFilter:
         hops: int = 0,
         kind: int = 0,
         flags: int = 0,
+        other_host: bytes | None = None,
     ) -> LinkBatch: ...

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from larbinpy._native import linkfilter as native
 from larbinpy._native.linkentry import fingerprint_of
-from larbinpy.records import Filtered
+from larbinpy.records import Filtered, Kind
 from tests.reference import linkfilter as plain
 from tests.reference.linkbuffers import Link, Resolved, read_links, resolved
 
@@ -119,6 +119,7 @@ pages = st.lists(
                 "left": st.integers(0, 3),
                 "hops": st.integers(0, 255),
                 "kind": st.integers(0, 2),
+                "other_host": st.none() | st.sampled_from(HOSTS),
                 "flags": st.sampled_from([0, 0, SEED, REDIRECT, REDIRECT | SEED, FORCE, HTTPS]),
             }
         ),
@@ -212,6 +213,21 @@ def test_cgi() -> None:
     urls = [b"http://www.a.org/" + file for file in (b"a?b", b"a=b", b"*", b"ab")]
     assert reasons(*urls) == {Filtered.CGI: 3}
     assert reasons(*urls, cgi=True) == {}
+
+
+def test_sitemaps_are_no_matter_of_taste() -> None:
+    """What is no page is followed whatever its name, but not out of the scope."""
+    links = pack(b"http://www.a.org/s.xml.gz", b"http://www.a.org/s?n=1", b"http://b.org/s")
+    filtered = make(forbidden=[b".gz"], domains=[b"a.org"])
+    batch = filtered.run(links, host=b"www.a.org", depth=1, left=4, kind=Kind.SITEMAP)
+    assert (batch.counts, batch.filtered) == ([2], {Filtered.OUT_SITE: 1})
+
+
+def test_links_to_two_hosts_only() -> None:
+    """With another host given, links lead to it and to the page's, and nowhere else."""
+    links = pack(b"http://www.a.org/1", b"http://b.org/2", b"http://c.org/3")
+    batch = make().run(links, host=b"www.a.org", depth=1, left=4, other_host=b"b.org")
+    assert (batch.counts, batch.filtered) == ([2], {Filtered.OUT_SITE: 1})
 
 
 def test_extensions() -> None:

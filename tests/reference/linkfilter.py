@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 WORD = 2**64 - 1
 HTTPS, SEED, REDIRECT = 1, 2, 4
+SITEMAP = 2
 FOLLOWED = {1, 2, 3, 5, 6, 10, 11, 12}
 IMAGES = {7, 9}
 
@@ -107,13 +108,17 @@ class LinkFilter:
         hops: int = 0,
         kind: int = 0,
         flags: int = 0,
+        other_host: bytes | None = None,
     ) -> LinkBatch:
         links = read_resolved(resolved)
         accepted: dict[int, Link] = {}
         filtered: Counter[int] = Counter()
         for index, found in enumerate(links):
             new_left = self._left(found.host != host, left, flags)
-            reason = self._refusal(found, found.host != host, new_left, flags)
+            reason = self._refusal(found, found.host != host, new_left, flags, kind)
+            is_strange = other_host is not None and found.host not in (host, other_host)
+            if is_strange and not flags & SEED and reason in (Filtered.TOO_DEEP, None):
+                reason = Filtered.OUT_SITE
             if index >= self._links_per_page:
                 reason = Filtered.LINKS_PER_PAGE
             if reason is not None:
@@ -144,7 +149,9 @@ class LinkFilter:
     def _level(self, file: bytes) -> int:
         return 0 if file.split(b"?")[0].lower().endswith(self._priority) else 1
 
-    def _refusal(self, found: Resolved, is_outside: bool, left: int, flags: int) -> Filtered | None:
+    def _refusal(
+        self, found: Resolved, is_outside: bool, left: int, flags: int, kind: int
+    ) -> Filtered | None:
         followed = FOLLOWED | IMAGES if self._images else FOLLOWED
         path = found.file.split(b"?")[0].lower()
         status = {2: Filtered.SCHEME, 4: Filtered.EMPTY}.get(found.status, Filtered.INVALID)
@@ -158,8 +165,11 @@ class LinkFilter:
             (len(found.url) > MAX_URL_BYTES, Filtered.TOO_LONG),
             (found.element not in followed, Filtered.ELEMENT),
             (bool(flags & SEED), None),
-            (has_query and not self._cgi, Filtered.CGI),
-            (path.endswith(self._forbidden) and not is_spared, Filtered.EXTENSION),
+            (kind != SITEMAP and has_query and not self._cgi, Filtered.CGI),
+            (
+                kind != SITEMAP and path.endswith(self._forbidden) and not is_spared,
+                Filtered.EXTENSION,
+            ),
             (is_away or is_foreign or is_unlisted, Filtered.OUT_SITE),
             (left < 0, Filtered.TOO_DEEP),
         ]
