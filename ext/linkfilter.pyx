@@ -24,7 +24,7 @@ Cost: O(bytes of the page's links), about 2 us for 30 links of 50 bytes.
 
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
-from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport UINT32_MAX, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
@@ -36,8 +36,8 @@ from linkpage cimport (
 )
 from linkrules cimport (
     ACCEPTED, LINKS_PER_PAGE, MAX_U16, REASONS, candidate, hash_of_host, host_domain, host_of,
-    host_table, hosts_find, hosts_init, hosts_put, link_rules, page_facts, set_depth, suffix,
-    suffix_set, suffixes_add, suffixes_init, verdict,
+    host_table, hosts_find, hosts_init, hosts_put, link_limits, link_rules, page_facts, set_depth,
+    suffix, suffix_set, suffixes_add, suffixes_init, verdict,
 )
 
 
@@ -53,6 +53,11 @@ cdef uint16_t checked_u16(str name, long value) except? MAX_U16:
     if not 0 <= value <= MAX_U16:
         raise ValueError(f"{name} is {value}, not within 0 to {MAX_U16}")
     return <uint16_t>value
+
+
+cdef uint32_t limit_of(uint32_t most) noexcept:
+    """A limit as ``linklimits.h`` has it, where 0 means none."""
+    return most if most else UINT32_MAX
 
 
 @cython.final
@@ -115,6 +120,8 @@ cdef class LinkFilter:
         domains: suffixes one of which a host must have; none = any host.
         sites: hosts that may be asked; None = all.
         links_per_page: links of a page that are looked at.
+        path_segments, segment_repeats, query_parameters, query_bytes: how many a URL may have, 0 =
+            no limit; see ``linklimits.h``.
         reverse: emit a page's links last first.
         cache_bits: 2**cache_bits written fingerprints are remembered.
         known_hosts: hosts whose domain is remembered.
@@ -140,6 +147,8 @@ cdef class LinkFilter:
     def __cinit__(self, *, bytes key not None, unsigned long shards, domain_of,
                   bint cgi, bint external, bint depth_by_site, long depth_in_site, bint images,
                   forbidden, priority, domains, sites, int64_t links_per_page, bint reverse,
+                  uint32_t path_segments=0, uint32_t segment_repeats=0,
+                  uint32_t query_parameters=0, uint32_t query_bytes=0,
                   int cache_bits=20, uint64_t known_hosts=65_536):
         if links_per_page < 0:
             raise ValueError(f"links_per_page is {links_per_page}, not a count")
@@ -157,6 +166,10 @@ cdef class LinkFilter:
         self._rules.depth_by_site = depth_by_site
         self._rules.depth_in_site = checked_u16("depth_in_site", depth_in_site)
         self._rules.key = self._sip_key
+        self._rules.limits = link_limits(
+            limit_of(path_segments), limit_of(segment_repeats), limit_of(query_parameters),
+            limit_of(query_bytes),
+        )
         self.set_suffixes(forbidden, priority, domains)
         self._rules.has_sites = sites is not None
         self.set_sites(() if sites is None else tuple(sites))

@@ -46,6 +46,17 @@ cdef extern from "hosttable.h" nogil:
     host_domain *hosts_find(const host_table *hosts, uint64_t host)
     void hosts_put(host_table *hosts, uint64_t host, uint64_t domain)
 
+cdef extern from "linklimits.h" nogil:
+    enum:
+        WITHIN_LIMITS, OVER_SEGMENTS, OVER_REPEATS
+    ctypedef struct link_limits:
+        uint32_t segments
+        uint32_t repeats
+        uint32_t parameters
+        uint32_t query_bytes
+    int over_limits(const link_limits *limits, const uint8_t *path, size_t size,
+                    const uint8_t *query, size_t query_size, const uint8_t *key)
+
 cdef enum:
     MAX_URL_BYTES = 2083
     MAX_U16 = 65_535
@@ -61,7 +72,10 @@ cdef enum:
     ELEMENT = 7
     EMPTY = 8
     LINKS_PER_PAGE = 9
-    REASONS = 11
+    PATH_SEGMENTS = 11
+    SEGMENT_REPEATS = 12
+    QUERY = 13
+    REASONS = 14
     ACCEPTED = 255
 
 
@@ -72,7 +86,8 @@ cdef struct link_rules:
     bint has_sites
     bint depth_by_site
     uint16_t depth_in_site
-    const uint8_t *key  # of the hashes of hosts
+    const uint8_t *key  # of the hashes of hosts and segments
+    link_limits limits
     const suffix_set *forbidden
     const suffix_set *never_forbidden
     const suffix_set *priority
@@ -143,12 +158,25 @@ cdef inline bint is_in_scope(const link_rules *rules, const uint8_t *host,
     return hosts_find(&rules.sites, hash_of_host(rules.key, host, size)).host != 0
 
 
+cdef inline int shape(const link_rules *rules, const uint8_t *file, size_t size,
+                      size_t path_len) noexcept nogil:
+    """The reason why path and query look like a trap's, or ACCEPTED."""
+    cdef int over = over_limits(&rules.limits, file, path_len, file + path_len, size - path_len,
+                                rules.key)
+    if over == WITHIN_LIMITS:
+        return ACCEPTED
+    if over == OVER_SEGMENTS:
+        return PATH_SEGMENTS
+    return SEGMENT_REPEATS if over == OVER_REPEATS else QUERY
+
+
 cdef inline int verdict(const link_rules *rules, candidate *found,
                         const page_facts *page) noexcept nogil:
     """The first rule that refuses a link, or ACCEPTED with its left and level filled in."""
     cdef const resolved_link *link = found.link
     cdef const uint8_t *url = url_of(link)
     cdef bint is_outside
+    cdef int over
     cdef size_t file, path_len
     if link.status != RESOLVED_OK:
         if link.status == RESOLVED_SCHEME:
@@ -169,6 +197,9 @@ cdef inline int verdict(const link_rules *rules, candidate *found,
             return CGI
         if is_forbidden(rules, url + file, path_len):
             return EXTENSION
+    over = shape(rules, url + file, link.url_len - file, path_len)
+    if over != ACCEPTED:
+        return over
     is_outside = not is_host(link, page.host, page.host_len)
     if (is_outside and page.other_host != NULL
             and not is_host(link, page.other_host, page.other_host_len)):

@@ -98,6 +98,9 @@ class Filtered(IntEnum):
     EMPTY = 8
     LINKS_PER_PAGE = 9
     REDIRECTS = 10
+    PATH_SEGMENTS = 11
+    SEGMENT_REPEATS = 12
+    QUERY = 13
 
     @property
     def label(self) -> str:

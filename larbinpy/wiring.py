@@ -81,6 +81,10 @@ def make_links(start: Start) -> LinkFilter:
         domains=config.limit_to_domain,
         sites=read_sites(start.state) if config.lock_site else None,
         links_per_page=config.links_per_page,
+        path_segments=config.max_path_segments,
+        segment_repeats=config.max_segment_repeats,
+        query_parameters=config.max_query_parameters,
+        query_bytes=config.max_query_size_bytes,
         reverse=config.order == "dfs",
     )
 

@@ -35,6 +35,10 @@ class LinkFilter:
         sites: Iterable[bytes] | None,
         links_per_page: int,
         reverse: bool,
+        path_segments: int = 0,
+        segment_repeats: int = 0,
+        query_parameters: int = 0,
+        query_bytes: int = 0,
         cache_bits: int = 20,
         known_hosts: int = 65_536,
     ) -> LinkFilter: ...

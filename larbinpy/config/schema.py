@@ -237,6 +237,18 @@ class Config:
     links_per_page: int = whole(
         "linksPerPage", 50_000, "links of one page that count", low=1, since="0.1"
     )
+    max_path_segments: int = whole(
+        "maxPathSegments", 20, "segments of a path, 0 = no limit", since="0.1"
+    )
+    max_segment_repeats: int = whole(
+        "maxSegmentRepeats", 4, "how often a path may hold one segment, 0 = no limit", since="0.1"
+    )
+    max_query_parameters: int = whole(
+        "maxQueryParameters", 10, "parameters of a query, 0 = no limit", since="0.1"
+    )
+    max_query_size_bytes: int = size(
+        "maxQuerySize", 512, "length of a query, 0 = no limit", since="0.1"
+    )
     url_mode: str = choice("urlMode", ("whatwg", "larbin"), "how URLs are normalised", since="0.1")
     punycode: bool = flag(
         "punycode", "international host names", default=True, later={"no": "they are always on"}

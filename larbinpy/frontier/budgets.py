@@ -1,4 +1,4 @@
-"""How much is fetched of a host, a registered domain, a directory; and what is left as a trap.
+"""How much is fetched of a host, a registered domain, a directory; and which hosts are left.
 
 Asked when a URL's turn has come, so a budget that was changed holds for what waits already.  Only
 what is limited is counted, and only good pages use a budget up; one that others may still use up is
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
 SAME_KEPT: Final = 4
 """Latest different contents that are remembered of a host."""
-SEGMENT_REPEATS: Final = 5
-"""So often one path segment stands in the URLs of a trap, such as a relative link that grows."""
-_FEW_SLASHES: Final = SEGMENT_REPEATS + 2
 _SUCCESS: Final = Outcome.SUCCESS.label
 
 
@@ -111,8 +108,6 @@ class Budgets:
 
     def ask(self, host: bytes, url: bytes) -> tuple[Answer, str]:
         """May a URL be fetched?  With NO goes the name of what is used up."""
-        if url.count(b"/") > _FEW_SLASHES and is_repetitive(url):
-            return Answer.NO, "the path repeats itself"
         if self._limits.hosts_per_domain and not self._admits(host):
             return Answer.NO, "hostsPerDomain"
         known = self._same.get(host)
@@ -199,9 +194,3 @@ def directory_of(host: bytes, url: bytes) -> bytes:
     rest = url[url.index(b"/", 8) :]
     path, mark, _ = rest.partition(b"?")
     return host + (path if mark else path[: path.rindex(b"/") + 1])
-
-
-def is_repetitive(url: bytes) -> bool:
-    """Whether one segment of the path occurs too often."""
-    segments = url[url.index(b"/", 8) + 1 :].partition(b"?")[0].split(b"/")
-    return max(Counter(filter(None, segments)).values(), default=0) >= SEGMENT_REPEATS

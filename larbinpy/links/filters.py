@@ -25,6 +25,10 @@ def make_filter(
     domains: Iterable[str | bytes] = (),
     sites: Iterable[str | bytes] | None = None,
     links_per_page: int = 50_000,
+    path_segments: int = 0,
+    segment_repeats: int = 0,
+    query_parameters: int = 0,
+    query_bytes: int = 0,
     reverse: bool = False,
 ) -> LinkFilter:
     """Make the filter of one parser; the defaults are larbin's.
@@ -48,6 +52,10 @@ def make_filter(
         domains=_as_bytes(domains),
         sites=None if sites is None else _as_bytes(sites),
         links_per_page=links_per_page,
+        path_segments=path_segments,
+        segment_repeats=segment_repeats,
+        query_parameters=query_parameters,
+        query_bytes=query_bytes,
         reverse=reverse,
     )
 

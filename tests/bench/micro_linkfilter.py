@@ -54,7 +54,8 @@ def main() -> None:
             "key": bytes(16), "shards": shards, "domain_of": domain_of, "cgi": False,
             "external": True, "depth_by_site": False, "depth_in_site": 5, "images": False,
             "forbidden": FORBIDDEN, "priority": (), "domains": (), "sites": None,
-            "links_per_page": 50_000, "reverse": False,
+            "links_per_page": 50_000, "reverse": False, "path_segments": 20,
+            "segment_repeats": 4, "query_parameters": 10, "query_bytes": 512,
         }  # fmt: skip
         kernel, reference = native.LinkFilter(**settings), plain.LinkFilter(**settings)
         if is_written:

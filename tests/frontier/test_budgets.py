@@ -1,4 +1,4 @@
-"""How much is fetched of hosts, domains and directories, and which URLs are traps."""
+"""How much is fetched of hosts, domains and directories, and which hosts are left."""
 
 from __future__ import annotations
 
@@ -6,14 +6,7 @@ import json
 
 import pytest
 
-from larbinpy.frontier.budgets import (
-    SEGMENT_REPEATS,
-    Answer,
-    Budgets,
-    Limits,
-    directory_of,
-    is_repetitive,
-)
+from larbinpy.frontier.budgets import Answer, Budgets, Limits, directory_of
 
 HOST = b"www.a.org"
 URL = b"http://www.a.org/x/1"
@@ -112,25 +105,6 @@ def test_a_host_with_something_new_now_and_then_is_not_left() -> None:
     for n in range(200):
         digest = b"%d" % n if n % 9 == 0 else SAME
         assert fetch(budget, b"http://a.org/%d" % n, digest=digest) == ""
-
-
-@pytest.mark.parametrize(
-    ("path", "expected"),
-    [
-        (b"/", False),
-        (b"/a/b" * (SEGMENT_REPEATS - 1), False),
-        (b"/a/b" * SEGMENT_REPEATS, True),
-        (b"/a" * SEGMENT_REPEATS + b"/", True),
-        (b"/" * 50, False),
-        (b"/x?q=" + b"/a" * 50, False),
-        (b"/2024/01/02/a/b/c/d/e/f/g/h/i", False),
-    ],
-)
-def test_a_path_that_repeats_itself_is_a_trap(path: bytes, expected: bool) -> None:
-    """Growing relative links."""
-    assert is_repetitive(b"http://a.org" + path) == expected
-    name = "the path repeats itself" if expected else ""
-    assert fetch(budgets(), b"http://a.org" + path) == name
 
 
 @pytest.mark.parametrize(

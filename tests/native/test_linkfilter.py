@@ -72,7 +72,20 @@ def reasons(*links: Resolved | bytes, flags: int = 0, **changes: object) -> dict
 # --- properties ---------------------------------------------------------------------------------
 
 HOSTS = [b"www.a.org", b"a.org", b"b.a.org", b"c.net", b"d.co.uk", b"127.0.0.1"]
-FILES = [b"/", b"/x", b"/a.html", b"/b.JPG", b"/c.jpg?d", b"/q?a=1", b"/s=*", b"/e.pdf", b"?z"]
+FILES = [
+    b"/a/b/a/",
+    b"//a/a//a?",
+    b"/x?a&b&c",
+    b"/",
+    b"/x",
+    b"/a.html",
+    b"/b.JPG",
+    b"/c.jpg?d",
+    b"/q?a=1",
+    b"/s=*",
+    b"/e.pdf",
+    b"?z",
+]
 
 
 @st.composite
@@ -104,6 +117,10 @@ settings_of_filter = st.fixed_dictionaries(
         "domains": st.lists(st.sampled_from([b".org", b"C.net", b".uk"]), max_size=2),
         "sites": st.none() | st.lists(st.sampled_from(HOSTS)),
         "links_per_page": st.sampled_from([3, 50_000]),
+        "path_segments": st.sampled_from([0, 0, 1, 4]),
+        "segment_repeats": st.sampled_from([0, 0, 1, 2]),
+        "query_parameters": st.sampled_from([0, 0, 1, 2]),
+        "query_bytes": st.sampled_from([0, 0, 3]),
         "reverse": st.booleans(),
         "cache_bits": st.sampled_from([1, 10]),
         "known_hosts": st.sampled_from([1, 2, 100]),
@@ -296,6 +313,52 @@ def test_links_per_page() -> None:
     urls = [b"http://a.fr/%d" % i for i in range(4)]
     expected = {Filtered.INVALID: 1, Filtered.LINKS_PER_PAGE: 3}
     assert reasons(Resolved(b"", status=1), *urls, links_per_page=2) == expected
+
+
+def shaped(*files: bytes, **limits: int) -> list[bool]:
+    """Whether links to these paths and queries are followed."""
+    urls = (b"http://a.fr" + file for file in files)
+    return [not reasons(url, cgi=True, **limits) for url in urls]
+
+
+def test_path_segments() -> None:
+    """Slashes count, those of the query do not; what is refused is counted."""
+    files = (b"/a/b/c", b"/a/b/c/", b"////", b"/a?/b/c/d/e")
+    assert shaped(*files, path_segments=3) == [True, False, False, True]
+    assert reasons(b"http://a.fr////", path_segments=3) == {Filtered.PATH_SEGMENTS: 1}
+
+
+def test_segment_repeats() -> None:
+    """One segment more often than allowed, wherever it stands; empty ones and queries are none."""
+    files = (b"/a/b/a", b"/a/b/a/c/a/", b"/aa/a/b/A/", b"/////", b"/a/?/a/a/a")
+    assert shaped(*files, segment_repeats=2) == [True, False, True, True, True]
+    url = b"http://a.fr" + b"/a/b" * 5
+    assert reasons(url, segment_repeats=4) == {Filtered.SEGMENT_REPEATS: 1}
+
+
+@given(st.lists(st.sampled_from([b"", b"a", b"b", b"ab", b"x" * 99]), max_size=1000))
+def test_segments_of_long_paths_are_counted(segments: list[bytes]) -> None:
+    """As many as a URL can hold."""
+    file = (b"/" + b"/".join(segments))[:2000]
+    counts = [file.split(b"/").count(one) for one in {*file.split(b"/")} - {b""}]
+    most = max(counts, default=0)
+    assert shaped(file, segment_repeats=max(most, 1)) == [True]
+    assert most < 2 or shaped(file, segment_repeats=most - 1) == [False]
+
+
+def test_queries() -> None:
+    """Their parameters and bytes are limited; an empty query has none."""
+    files = (b"/?a=1&b=2", b"/?a&b&c", b"/?", b"/a&b&c")
+    assert shaped(*files, query_parameters=2) == [True, False, True, True]
+    assert shaped(b"/?abcd", b"/?abcde", query_bytes=4) == [True, False]
+    assert reasons(b"http://a.fr/?aa", cgi=True, query_bytes=1) == {Filtered.QUERY: 1}
+
+
+def test_the_operator_and_redirections_have_shapes_too() -> None:
+    """A first URL may have any; a redirection is a link like any other."""
+    url = b"http://a.fr/a/a/a/a"
+    assert reasons(url, flags=SEED, segment_repeats=2) == {}
+    assert reasons(url, flags=REDIRECT, segment_repeats=2) == {Filtered.SEGMENT_REPEATS: 1}
 
 
 def test_priority() -> None:

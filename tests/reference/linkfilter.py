@@ -79,6 +79,10 @@ class LinkFilter:
         sites: Iterable[bytes] | None,
         links_per_page: int,
         reverse: bool,
+        path_segments: int = 0,
+        segment_repeats: int = 0,
+        query_parameters: int = 0,
+        query_bytes: int = 0,
         cache_bits: int = 20,
         known_hosts: int = 65_536,
     ) -> None:
@@ -90,6 +94,8 @@ class LinkFilter:
         self._domains = tuple(text.lower() for text in domains)
         self._sites = None if sites is None else {site.lower() for site in sites}
         self._links_per_page, self._reverse = links_per_page, reverse
+        self._most_segments, self._most_repeats = path_segments or WORD, segment_repeats or WORD
+        self._most_parameters, self._most_bytes = query_parameters or WORD, query_bytes or WORD
         self._cache = WrittenCache(cache_bits)
 
     def written(self, fingerprints: bytes) -> None:
@@ -170,10 +176,18 @@ class LinkFilter:
                 kind != SITEMAP and path.endswith(self._forbidden) and not is_spared,
                 Filtered.EXTENSION,
             ),
+            (path.count(b"/") > self._most_segments, Filtered.PATH_SEGMENTS),
+            (_repeats(found.file) > self._most_repeats, Filtered.SEGMENT_REPEATS),
+            (self._is_long_query(found.file), Filtered.QUERY),
             (is_away or is_foreign or is_unlisted, Filtered.OUT_SITE),
             (left < 0, Filtered.TOO_DEEP),
         ]
         return next((reason for applies, reason in rules if applies), None)
+
+    def _is_long_query(self, file: bytes) -> bool:
+        query = file.partition(b"?")[2]
+        count = len(query.split(b"&")) if query else 0
+        return count > self._most_parameters or len(query) > self._most_bytes
 
     def _batch(self, links: list[Link], found: int, filtered: dict[int, int]) -> LinkBatch:
         if self._reverse:
@@ -192,3 +206,9 @@ class LinkFilter:
             duplicates=found - len(links) - sum(filtered.values()),
             filtered=filtered,
         )
+
+
+def _repeats(file: bytes) -> int:
+    """How often the path holds the segment that it holds most often."""
+    segments = file.partition(b"?")[0].split(b"/")
+    return max(Counter(filter(None, segments)).values(), default=0)
