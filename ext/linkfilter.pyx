@@ -133,7 +133,7 @@ cdef class LinkFilter:
     cdef const uint8_t *_sip_key
     cdef object _domain_of
     cdef bint _reverse
-    cdef int64_t _links_per_page
+    cdef readonly int64_t links_per_page
     cdef _Suffixes _forbidden, _never_forbidden, _priority, _domains
     cdef link_rules _rules
     cdef host_table _hosts
@@ -160,7 +160,7 @@ cdef class LinkFilter:
         self._sip_key = checked_key(key)
         self._out.shards = checked_shards(shards)
         self._domain_of = domain_of
-        self._links_per_page = links_per_page
+        self.links_per_page = links_per_page
         self._reverse = reverse
         self._rules.cgi, self._rules.external, self._rules.images = cgi, external, images
         self._rules.depth_by_site = depth_by_site
@@ -293,7 +293,7 @@ cdef class LinkFilter:
         memset(self._refused, 0, sizeof(self._refused))
         for i in range(found):
             reason = LINKS_PER_PAGE
-            if i < self._links_per_page:
+            if i < self.links_per_page:
                 self._page.found[count].link = <const resolved_link *>data
                 reason = verdict(&self._rules, &self._page.found[count], page)
             if reason == ACCEPTED:

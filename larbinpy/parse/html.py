@@ -8,6 +8,7 @@ from larbinpy._native import linkscan
 from larbinpy.parse.charset import find_encoding, to_utf8
 
 MAX_LINKS = 50_000
+MOST_LINKS = (1 << 32) - 1
 
 
 @dataclass(slots=True)
@@ -51,7 +52,7 @@ def read(body: bytes, content_type: bytes, max_links: int = MAX_LINKS) -> Readin
     Cost: O(bytes of the body).
     """
     encoding, encoding_from = find_encoding(content_type, body)
-    found = linkscan.scan(to_utf8(body, encoding), max_links)
+    found = linkscan.scan(to_utf8(body, encoding), min(max_links, MOST_LINKS))
     return Reading(
         encoding,
         encoding_from,

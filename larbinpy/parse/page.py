@@ -137,7 +137,7 @@ class PageReader:
         return Outcome.SUCCESS
 
     def _find_links(self, page: Page, reading: Reading, content_type: bytes) -> None:
-        document = html.read(reading.body, content_type)
+        document = html.read(reading.body, content_type, self._links.links_per_page)
         base, links = self._make_base(page.url), document.links
         if document.base is not None:
             target = urls.parse(document.base, page.url)
@@ -145,6 +145,9 @@ class PageReader:
             links = with_refreshes_to(page.url, links)
         resolved = urls.resolve(base, links, document.encoding)
         self._filter(page, reading, resolved)
+        if document.dropped:
+            reading.parsed.links += document.dropped
+            reading.parsed.filtered[Filtered.LINKS_PER_PAGE] = document.dropped
 
     def _follow_redirect(self, page: Page, reading: Reading) -> None:
         location = headers.field(page.headers, b"location")

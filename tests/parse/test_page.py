@@ -98,6 +98,15 @@ def test_links_go_to_their_shards() -> None:
     assert everything == sorted(b"http://h%d.test/" % number for number in range(40))
 
 
+def test_links_behind_the_limit_are_counted() -> None:
+    """``linksPerPage``; the counts still add up."""
+    body = b"".join(b"<a href=%d>" % number for number in range(50_010))
+    reading = reader().read(page(body=body))
+    assert len(found(reading)) == 50_000
+    parsed = reading.parsed
+    assert (parsed.links, parsed.filtered) == (50_010, {Filtered.LINKS_PER_PAGE: 10})
+
+
 @pytest.mark.parametrize(
     ("base", "expected"),
     [
