@@ -1,7 +1,7 @@
 """How every child process begins and ends.
 
-A child dies with its supervisor (PR_SET_PDEATHSIG, and the end of its control channel); an error of
-ours is told to the supervisor as one line before the process ends.
+A child dies with its supervisor (``children`` asks for the signal, and here the control channel
+ends); an error of ours is told to the supervisor as one line before the process ends.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import sys
 import traceback
 from typing import TYPE_CHECKING, Final, Protocol
 
-from larbinpy._native import shared as native_shared
 from larbinpy.children import Control
 from larbinpy.errors import LarbinError
 from larbinpy.wiring import Start
@@ -39,7 +38,6 @@ def main(make: Callable[[Control, Start, int], Root]) -> None:
     The interpreter is left by ``os._exit``: closing thousands of curl handles one by one would only
     cost time, and nothing that matters lives in destructors.
     """
-    native_shared.set_death_signal(signal.SIGKILL)
     control = Control(int(sys.argv[1]))
     if control.is_orphan:  # it died before that: its successor may be at work on the same files
         os._exit(1)

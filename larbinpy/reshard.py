@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from larbinpy.frontier.recovered import Batch, Recovered
-    from larbinpy.state import Manifest
+    from larbinpy.manifest import Manifest
 
 SETTINGS: Final = Settings(64 << 20)
 SEEN_PRINTS: Final = 1 << 20

@@ -1,39 +1,32 @@
-"""The state directory: its lock, its MANIFEST, and what ``--scratch`` may delete.
+"""The state directory: its lock, how a crawl begins in it, and what ``--scratch`` may delete.
 
-The MANIFEST holds what may not change while a state lives: the crawl's uuid (the key of all
-fingerprints), the number of shards, the kind of seen set, the URL mode, and the digest of the
-public suffix list that decided whose URL is whose.  It is replaced as a whole (write, fdatasync,
-rename, fsync of the directory), and a checksum tells a damaged one.
+See ``manifest`` for what is part of a state; the MANIFEST is replaced as a whole.
 """
 
 from __future__ import annotations
 
 import fcntl
 import hashlib
-import json
 import os
 import shutil
-import time
-import uuid
-import zlib
-from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Final, Self
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
 from larbinpy.config import processes
 from larbinpy.domain import psl_bytes
 from larbinpy.errors import ConfigError, FormatError, StorageError
+from larbinpy.manifest import Manifest, boot_id, check_manifest, parse_manifest
+from larbinpy.wholefile import LOCK_WAIT_S, lock_file, sync_directory, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from larbinpy.config import Config
 
-VERSION: Final = 1
 SUFFIX_LIST: Final = "public_suffix_list.dat"
 IMPORTING: Final = "importing"
-_LOCK_WAIT_S: Final = 5.0
 _FILES: Final = (
     "MANIFEST",
     "LOCK",
@@ -51,47 +44,6 @@ RESHARD: Final = "reshard-"
 is whole."""
 _DIRECTORIES: Final = ("shard-*", f"{RESHARD}*", "inbox", STORED)
 _OLD: Final = "old-"
-
-
-@dataclass(frozen=True, slots=True)
-class Manifest:
-    """What a state was begun with; ``fetch_processes`` and the rest are part of its layout."""
-
-    uuid: str
-    fetch_processes: int
-    seen_set: str
-    url_mode: str
-    suffix_list: str
-    """SHA-256 of the state's copy of the public suffix list."""
-    boot_id: str = ""
-    clean: bool = False
-    """True when the last run ended by an orderly stop."""
-    version: int = VERSION
-
-    @classmethod
-    def new(cls, *, fetch_processes: int, seen_set: str, url_mode: str, suffix_list: str) -> Self:
-        """A manifest of a new crawl."""
-        return cls(
-            uuid.uuid4().hex, fetch_processes, seen_set, url_mode, suffix_list, boot_id=boot_id()
-        )
-
-    def opened(self) -> Self:
-        """The manifest while a crawl runs whose logs are all open."""
-        return replace(self, boot_id=boot_id(), clean=False)
-
-    @property
-    def is_trusted(self) -> bool:
-        """Whether all that was written is there: the last run was stopped, or only killed.
-
-        When not, the logs put in doubt what was not synced.  The boot id may be replaced only
-        after all of them have noted that.
-        """
-        return self.clean or self.boot_id == boot_id()
-
-    @property
-    def key(self) -> bytes:
-        """The 16 bytes that key the crawl's hashes."""
-        return bytes.fromhex(self.uuid)
 
 
 def begin(directory: StateDirectory, config: Config, *, reload: bool) -> Manifest:
@@ -152,17 +104,12 @@ def importing(directory: StateDirectory) -> Iterator[None]:
     marker.unlink()
 
 
-def boot_id() -> str:
-    """Identity of this start of the machine."""
-    return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-
-
 class StateDirectory:
     """A locked state directory; one crawl at a time."""
 
     __slots__ = ("_lock_fd", "path")
 
-    def __init__(self, path: Path, *, wait_s: float = _LOCK_WAIT_S) -> None:
+    def __init__(self, path: Path, *, wait_s: float = LOCK_WAIT_S) -> None:
         """Create the directory when it is missing, and take its lock.
 
         Raises:
@@ -213,8 +160,7 @@ class StateDirectory:
 
     def save(self, manifest: Manifest) -> None:
         """Replace the manifest."""
-        body = json.dumps(asdict(manifest), indent=1).encode()
-        write_whole(self.path / "MANIFEST", body + b"\n%08x\n" % zlib.crc32(body))
+        write_whole(self.path / "MANIFEST", manifest.as_bytes())
 
     def shard(self, index: int) -> Path:
         """Directory of a shard."""
@@ -248,11 +194,11 @@ def _take_over(directory: StateDirectory, new: Path) -> None:
     if manifest.fetch_processes != shards:
         for old in sorted(directory.path.glob("shard-*")):
             old.rename(new / f"{_OLD}{old.name}")
-        _sync_directory(new)
+        sync_directory(new)
         directory.save(replace(manifest, fetch_processes=shards, boot_id=boot_id()))
     for shard in sorted(new.glob("shard-*")):
         shard.rename(directory.path / shard.name)
-    _sync_directory(directory.path)
+    sync_directory(directory.path)
 
 
 def is_state(path: Path) -> bool:
@@ -273,94 +219,6 @@ def is_locked(path: Path) -> bool:
     finally:
         os.close(fd)
     return False
-
-
-def parse_manifest(data: bytes, path: Path) -> Manifest:
-    """Read the bytes of a MANIFEST.
-
-    Raises:
-        FormatError: they are damaged, or of a newer version.
-    """
-    body, _, tail = data.rstrip(b"\n").rpartition(b"\n")
-    if tail != b"%08x" % zlib.crc32(body):
-        raise FormatError(
-            f"{path}: damaged; restore it from a copy, or start afresh with --scratch"
-        )
-    fields = json.loads(body)
-    if fields["version"] > VERSION:
-        raise FormatError(f"{path}: written by a newer larbinpy (version {fields['version']})")
-    return Manifest(**fields)
-
-
-def check_manifest(manifest: Manifest, config: Config) -> None:
-    """Refuse a configuration that does not fit the state.
-
-    Raises:
-        ConfigError: it asks for something that is part of the state.
-    """
-    fetch_processes = config.fetch_processes
-    if fetch_processes not in (0, manifest.fetch_processes):
-        raise ConfigError(
-            f"fetchProcesses: the state has {manifest.fetch_processes} shards, not"
-            f" {fetch_processes}; leave the key out, or change the state by:"
-            f" larbinpy state DIR --reshard {fetch_processes}"
-        )
-    if config.url_mode != manifest.url_mode:
-        raise ConfigError(f"urlMode: the state was begun with {manifest.url_mode}")
-    if config.seen_set != manifest.seen_set and "bits" in (config.seen_set, manifest.seen_set):
-        raise ConfigError(
-            f"seenSet: the state was begun with {manifest.seen_set}, and bits are made of the URLs"
-            " themselves, not of their fingerprints; neither can become the other"
-        )
-
-
-def lock_file(fd: int, path: Path, *, wait_s: float = _LOCK_WAIT_S) -> None:
-    """Take an exclusive flock, waiting for a crawl that is just ending.
-
-    Raises:
-        StorageError: somebody holds it after ``wait_s``; the text names the process.
-    """
-    deadline = time.monotonic() + wait_s
-    while True:
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() >= deadline:
-                holder = os.pread(fd, 64, 0).decode("ascii", "replace").strip() or "unknown"
-                raise StorageError(f"{path}: in use by another crawl (process {holder})") from None
-            time.sleep(0.05)
-        else:
-            with suppress(OSError):  # a full disk: the lock is ours, only our name is not in it
-                os.ftruncate(fd, 0)
-                os.pwrite(fd, b"%d\n" % os.getpid(), 0)
-            return
-
-
-def write_whole(path: Path, data: bytes) -> None:
-    """Replace a file by write, fdatasync, rename and fsync of its directory.
-
-    Raises:
-        StorageError: the disk refused; the old file is as it was.
-    """
-    temporary = path.with_name(path.name + ".tmp")
-    try:
-        with temporary.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fdatasync(file.fileno())
-        temporary.rename(path)
-        _sync_directory(path.parent)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise StorageError(f"{path}: {error.strerror}") from error
-
-
-def _sync_directory(path: Path) -> None:
-    directory = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(directory)
-    finally:
-        os.close(directory)
 
 
 def scratch(path: Path) -> list[Path]:

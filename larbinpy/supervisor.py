@@ -7,43 +7,34 @@ met a limit, report.  A stop is always the same path: shards drain and close, th
 
 from __future__ import annotations
 
-import contextlib
 import logging
-import os
 import select
-import signal
-import socket
-import sys
-from collections import deque
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final
 
-from larbinpy import ending, state
+from larbinpy import ending
 from larbinpy.clock import SystemClock
 from larbinpy.config import processes, to_json
 from larbinpy.crew import Crew
 from larbinpy.entries import decode_control
-from larbinpy.errors import ConfigError, FormatError, LarbinError
+from larbinpy.errors import FormatError, LarbinError
 from larbinpy.freedisk import FreeDisk
+from larbinpy.mending import Mender
 from larbinpy.observer import Observer
-from larbinpy.records import ID_SHARD_SHIFT
-from larbinpy.seeds.sources import STANDARD_INPUT
-from larbinpy.shared import PAGES_BYTES, CrawlMemory, Global, ShardWord, owner_of
+from larbinpy.pauses import Pauses
+from larbinpy.shared import PAGES_BYTES, CrawlMemory, Global
+from larbinpy.signals import Signals
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from larbinpy.children import Child
     from larbinpy.clock import Clock
     from larbinpy.config import Config
-    from larbinpy.state import Manifest, StateDirectory
+    from larbinpy.manifest import Manifest
+    from larbinpy.state import StateDirectory
 
 log = logging.getLogger(__name__)
 
 TICK_S: Final = 0.05
-DISK_S: Final = 1.0
-DEATHS: Final = 3
-DEATHS_WITHIN_S: Final = 60.0
 CLOSING_S: Final = 10.0
 """How long a child may take to close what it has open, beyond ``drainTime``."""
 
@@ -85,17 +76,17 @@ class Supervisor:
             },
             descriptors=(self._memory.fd,),
         )
+        self._mender = Mender(self._crew, self._memory, self._clock, ip_wait_s=config.ip_wait_s)
         self._observer = Observer(config, directory.path, self._memory, self._clock)
         self._limits = ending.Limits(
             pages=config.limit_page, bytes=config.limit_size_bytes, seconds=config.limit_time_s
         )
-        self._disk = FreeDisk(
-            (directory.path, *([config.output_dir.absolute()] if config.output_mode else [])),
-            config.min_free_disk_bytes,
+        self._pauses = Pauses(
+            FreeDisk(
+                (directory.path, *([config.output_dir.absolute()] if config.output_mode else [])),
+                config.min_free_disk_bytes,
+            )
         )
-        self._disk_s = 0.0
-        self._refusals: dict[str, str] = {}
-        """Child -> what the disk said when it refused."""
         self._paused: str | None = None
         self._ready: set[int] = set()
         self._drained: set[int] = set()
@@ -104,11 +95,10 @@ class Supervisor:
         self._are_seeds_open = True
         self._exit: str | None = None
         self._signals = 0
-        self._deaths: deque[int] = deque(maxlen=DEATHS)
 
     def run(self) -> int:
         """Crawl until an ending; returns the exit code."""
-        with _Signals(self._on_signal) as signals:
+        with Signals(self._on_signal) as signals:
             try:
                 self._crew.start_all()
                 while self._exit is None:
@@ -121,17 +111,17 @@ class Supervisor:
         self._observer.finish(self._exit or ending.FAULT)
         return ending.EXIT_CODES[self._exit or ending.FAULT]
 
-    def _turn(self, signals: _Signals) -> None:
+    def _turn(self, signals: Signals) -> None:
         """One round: hear, mend, look, show."""
         self._hear(signals)
         self._mend()
-        self._look_at_disks()
+        self._pause_or_go_on()
         self._look()
         self._observer.show(self._crew)
 
     # --- hearing ---------------------------------------------------------------------------
 
-    def _hear(self, signals: _Signals) -> None:
+    def _hear(self, signals: Signals) -> None:
         """Wait a moment for the children, and take their messages."""
         poll = select.poll()
         poll.register(signals, select.POLLIN)
@@ -181,7 +171,7 @@ class Supervisor:
             self._observer.say(f"{key}: the crawl has reached this limit before")
             self._exit = limit
             return
-        self._look_at_disks()
+        self._pause_or_go_on()
         self._crew.tell("shard", "pause" if self._paused else "resume")
         self._crew.start_seeder()
 
@@ -211,9 +201,7 @@ class Supervisor:
 
     def _on_refused(self, child: Child, message: dict[str, Any]) -> None:
         """A child cannot write, or (without a text) can again."""
-        self._refusals.pop(child.name, None)
-        if message["text"]:
-            self._refusals[child.name] = message["text"]
+        self._pauses.refused(child.name, message["text"])
         self._pause_or_go_on()
 
     def _on_ended(self, child: Child, _message: dict[str, Any]) -> None:
@@ -253,45 +241,12 @@ class Supervisor:
 
     def _replace(self, child: Child, code: int) -> None:
         self._observer.say(f"{child.name} ended with {code}; starting it again")
-        self._refusals.pop(child.name, None)
+        self._pauses.refused(child.name, "")
         if child.role == "shard":
             self._ready.discard(child.index)
-            self._return_tickets(child.index)
-            self._free_addresses(child.index)
-            self._deaths.append(self._clock.now_ns())
-        elif not self._blame(child) and code > 0:
-            # No page did it and nobody killed it: what is wrong with it is wrong again.
-            self._deaths.append(self._clock.now_ns())
-        if (
-            len(self._deaths) == DEATHS
-            and self._deaths[-1] - self._deaths[0] < DEATHS_WITHIN_S * 1e9
-        ):
-            self._end(ending.FAULT, f"{child.name} died for the {DEATHS}rd time within a minute")
-            return
-        self._crew.replace(child)
-
-    def _free_addresses(self, shard: int) -> None:
-        """A dead shard asks nobody; it may have asked all its addresses just now."""
-        now = self._clock.now_ns()
-        free_at = now + round(self._config.ip_wait_s * 1e9)
-        self._memory.ips.forget(owner_of(shard), now, free_at)
-
-    def _return_tickets(self, shard: int) -> None:
-        """A dead shard holds no tickets."""
-        held = self._memory.shard[shard].words.load(ShardWord.TICKETS_HELD)
-        self._memory.return_tickets(shard, held)
-
-    def _blame(self, parser: Child) -> bool:
-        """Tell a page's shard that a parser died with this page in hand; false: it had none."""
-        blamed = self._memory.parser[parser.index].blamed()
-        if blamed is None:
-            return False
-        page_id, _ = blamed
-        for shard in self._crew.of("shard"):
-            if shard.index == page_id >> ID_SHARD_SHIFT:
-                shard.tell("blame", id=page_id)
-        self._memory.parser[parser.index].end()
-        return True
+        fault = self._mender.mend(child, code)
+        if fault:
+            self._end(ending.FAULT, fault)
 
     # --- looking ---------------------------------------------------------------------------
 
@@ -310,18 +265,10 @@ class Supervisor:
         if self._exit is None and len(self._ready) == self._crew.shards:
             self._exit = ending.verdict(self._reading(), self._limits)
 
-    def _look_at_disks(self) -> None:
-        """Pause before a disk is full, and go on when it has room again."""
-        if self._observer.seconds() < self._disk_s:
-            return
-        self._disk_s = self._observer.seconds() + DISK_S
-        with contextlib.suppress(OSError):  # a disk that does not answer will refuse writes
-            self._disk.look()
-        self._pause_or_go_on()
-
     def _pause_or_go_on(self) -> None:
-        """Pause while a disk is short of room or refuses to write; the shards fetch nothing."""
-        paused = self._disk.reason or next(iter(self._refusals.values()), None)
+        """Pause before a disk is full and while one refuses to write; the shards fetch nothing."""
+        self._pauses.look(self._observer.seconds())
+        paused = self._pauses.reason
         if bool(paused) != bool(self._paused) and self._begun_s is not None and self._exit is None:
             self._crew.tell("shard", "pause" if paused else "resume")
         if paused != self._paused:
@@ -343,7 +290,7 @@ class Supervisor:
         elif self._signals > 1:
             self._crew.tell("shard", "stop", drain_s=0.0)
 
-    def _stop(self, signals: _Signals) -> None:
+    def _stop(self, signals: Signals) -> None:
         """Shards drain and close, then the parsers, for shards need them to the end.
 
         After a fault nothing drains: what is missing would be waited for in vain.
@@ -358,7 +305,7 @@ class Supervisor:
         is_clean = self._exit != ending.FAULT
         self._directory.save(replace(self._manifest, clean=is_clean))
 
-    def _await_end(self, signals: _Signals, role: str, deadline_s: float) -> None:
+    def _await_end(self, signals: Signals, role: str, deadline_s: float) -> None:
         while self._crew.of(role) and self._observer.seconds() < deadline_s:
             self._hear(signals)
             self._observer.show(self._crew)
@@ -383,77 +330,3 @@ class Supervisor:
             self._observer.say(text)
         else:
             self._end(ending.FAULT, text)
-
-
-class _Signals:
-    """Hears SIGINT and SIGTERM inside ``select``: their arrival makes a socket readable."""
-
-    def __init__(self, heard: Any) -> None:
-        self._heard = heard
-        self._reader, self._writer = socket.socketpair()
-        self._writer.setblocking(False)
-        self._reader.setblocking(False)
-        self._before: list[Any] = []
-
-    def fileno(self) -> int:
-        return self._reader.fileno()
-
-    def __enter__(self) -> Self:
-        self._wakeup = signal.set_wakeup_fd(self._writer.fileno())
-        for number in (signal.SIGINT, signal.SIGTERM):
-            self._before.append((number, signal.signal(number, self._on_signal)))
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for number, handler in self._before:
-            signal.signal(number, handler)
-        signal.set_wakeup_fd(self._wakeup)
-        self._reader.close()
-        self._writer.close()
-
-    def _on_signal(self, _number: int, _frame: object) -> None:
-        with contextlib.suppress(BlockingIOError):
-            self._reader.recv(64)
-        self._heard()
-
-
-def crawl(config: Config, *, scratch: bool = False, reload: bool = False, command: str = "") -> int:
-    """Run a crawl to its end; returns the exit code (``ending.EXIT_CODES``).
-
-    Args:
-        scratch: delete an existing state first.
-        reload: an existing state is required.
-        command: what the user typed, for the report.
-
-    Raises:
-        LarbinError: it could not begin.
-    """
-    _check_readable("seedFile", config.seed_file)
-    _check_readable("hostsFile", config.hosts_file)
-    if scratch:
-        for path in state.scratch(config.state_dir):
-            sys.stderr.write(f"deleted {path}\n")
-    directory = state.StateDirectory(config.state_dir)
-    try:
-        manifest = state.begin(directory, config, reload=reload)
-        return Supervisor(config, directory, manifest).run()
-    finally:
-        directory.close()
-
-
-def _check_readable(key: str, path: Path | None) -> None:
-    """Refuse a file that cannot be read; it is not opened, for it may be a pipe.
-
-    Raises:
-        ConfigError: it is not there, a directory, or forbidden.
-    """
-    if path is None or str(path) == STANDARD_INPUT:
-        return
-    if path.is_dir():
-        raise ConfigError(f"{key}: {path}: is a directory")
-    try:
-        path.stat()
-    except OSError as error:
-        raise ConfigError(f"{key}: {path}: {error.strerror}") from error
-    if not os.access(path, os.R_OK):
-        raise ConfigError(f"{key}: {path}: may not be read")

@@ -14,12 +14,13 @@ from larbinpy.config import Config, from_json
 from larbinpy.dedup import content
 from larbinpy.links.filters import make_filter
 from larbinpy.parse.page import HTML_TYPES, PageReader
-from larbinpy.state import STORED, SUFFIX_LIST, write_whole
+from larbinpy.state import STORED, SUFFIX_LIST
 from larbinpy.store.base import Nothing
 from larbinpy.store.crawllog import LineMaker
 from larbinpy.store.files import Files
 from larbinpy.store.transaction import StoredPages
 from larbinpy.url import Base, LarbinBase
+from larbinpy.wholefile import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,6 +49,11 @@ class Start:
     parsers: int
     is_trusted: bool = True
     """False when the machine has gone down since the state was written, and not in order."""
+
+    @property
+    def directory(self) -> Path:
+        """Of the shard with this index."""
+        return self.state / f"shard-{self.index:02d}"
 
     @classmethod
     def read(cls, fields: dict[str, Any]) -> Start:

@@ -11,6 +11,7 @@ from larbinpy._native.linkentry import fingerprint_of, shard
 from larbinpy.frontier.log import PersistentFifo
 from larbinpy.frontier.payloads import done_entry
 from larbinpy.frontier.settings import Settings
+from larbinpy.manifest import Manifest, boot_id
 from larbinpy.records import Outcome, ParsedPage
 
 if TYPE_CHECKING:
@@ -51,12 +52,12 @@ def links(numbers: Iterable[int]) -> bytes:
     return _GROUP.pack(len(via), 0, len(bare), len(data)) + via + data
 
 
-def make_state(path: Path, shards: int, *, seen_set: str = "exact") -> state.Manifest:
+def make_state(path: Path, shards: int, *, seen_set: str = "exact") -> Manifest:
     """A state without logs."""
     directory = state.StateDirectory(path)
     (path / state.SUFFIX_LIST).write_bytes(SUFFIXES)
-    manifest = state.Manifest(
-        UUID, shards, seen_set, "whatwg", hashlib.sha256(SUFFIXES).hexdigest(), state.boot_id()
+    manifest = Manifest(
+        UUID, shards, seen_set, "whatwg", hashlib.sha256(SUFFIXES).hexdigest(), boot_id()
     )
     directory.save(manifest)
     directory.close()

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from larbinpy.frontier.payloads import LoggedUrl
     from larbinpy.importing import Imported
-    from larbinpy.state import Manifest
+    from larbinpy.manifest import Manifest
 
 
 @pytest.fixture

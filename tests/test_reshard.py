@@ -20,6 +20,7 @@ from larbinpy.frontier.inspect import LogView
 from larbinpy.frontier.log import PersistentFifo
 from larbinpy.frontier.payloads import HostState, Retry
 from larbinpy.frontier.settings import Settings
+from larbinpy.manifest import parse_manifest
 from larbinpy.stats import HOSTS
 from tests import states
 
@@ -58,7 +59,7 @@ def test_the_same_crawl(tmp_path: Path, old: int, new: int) -> None:
     states.fill(tmp_path, old, 400, 30)
     waiting, seen, done, accepted = contents(tmp_path, old)
     assert main(["state", str(tmp_path), "--reshard", str(new)]) == 0
-    manifest = state.parse_manifest((tmp_path / "MANIFEST").read_bytes(), tmp_path)
+    manifest = parse_manifest((tmp_path / "MANIFEST").read_bytes(), tmp_path)
     assert manifest.fetch_processes == new
     after = contents(tmp_path, new)
     assert (sorted(waiting), seen, done, accepted) == (sorted(after[0]), *after[1:])

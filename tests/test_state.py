@@ -19,7 +19,9 @@ from larbinpy.config import Config
 from larbinpy.domain import psl_bytes
 from larbinpy.errors import ConfigError, FormatError, StorageError
 from larbinpy.frontier.disk import lock
-from larbinpy.state import Manifest, StateDirectory
+from larbinpy.manifest import Manifest, parse_manifest
+from larbinpy.state import StateDirectory
+from larbinpy.wholefile import write_whole
 
 CONFIG = Config()
 MANIFEST = Manifest(
@@ -120,14 +122,14 @@ def test_every_damage_to_a_manifest_is_found(tmp_path: Path) -> None:
     flipped = [good[:at] + bytes([good[at] ^ 1]) + good[at + 1 :] for at in range(end)]
     for bad in (*flipped, *(good[:size] for size in range(end))):
         with pytest.raises(FormatError, match="damaged; restore it"):
-            state.parse_manifest(bad, path)
+            parse_manifest(bad, path)
 
 
 def test_a_newer_manifest_is_refused(tmp_path: Path) -> None:
     """Not read as far as it is understood."""
     body = json.dumps({"version": 2, "new": "field"}).encode()
     with pytest.raises(FormatError, match=r"written by a newer larbinpy \(version 2\)"):
-        state.parse_manifest(body + b"\n%08x\n" % zlib.crc32(body), tmp_path)
+        parse_manifest(body + b"\n%08x\n" % zlib.crc32(body), tmp_path)
 
 
 def test_shards_without_a_manifest_are_no_new_crawl(tmp_path: Path) -> None:
@@ -196,8 +198,8 @@ def test_seen_sets_of_fingerprints_may_change(tmp_path: Path) -> None:
 def test_a_file_is_replaced_as_a_whole(tmp_path: Path) -> None:
     """No temporary file is left."""
     path = tmp_path / "file"
-    state.write_whole(path, b"one")
-    state.write_whole(path, b"two")
+    write_whole(path, b"one")
+    write_whole(path, b"two")
     assert [(p.name, p.read_bytes()) for p in tmp_path.iterdir()] == [("file", b"two")]
 
 
@@ -207,14 +209,14 @@ def test_a_failed_write_leaves_no_half_file(
 ) -> None:
     """The old content or the new one, nothing between, and no temporary file."""
     path = tmp_path / "file"
-    state.write_whole(path, b"old")
+    write_whole(path, b"old")
 
     def fail(_fd: int) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, call, fail)
     with pytest.raises(StorageError, match="file: No space left"):
-        state.write_whole(path, b"new")
+        write_whole(path, b"new")
     expected = b"old" if call == "fdatasync" else b"new"
     assert [(p.name, p.read_bytes()) for p in tmp_path.iterdir()] == [("file", expected)]
 

@@ -12,10 +12,12 @@ import pytest
 from larbinpy import crew, ending, entries, supervisor
 from larbinpy.config import Config
 from larbinpy.frames import Channel, FrameType
+from larbinpy.mending import DEATHS
 from larbinpy.records import ID_SHARD_SHIFT
 from larbinpy.shared import Global, ShardWord
+from larbinpy.signals import Signals
 from larbinpy.state import StateDirectory, begin
-from larbinpy.supervisor import DEATHS, Supervisor
+from larbinpy.supervisor import Supervisor
 from larbinpy.testing.clock import FakeClock
 
 if TYPE_CHECKING:
@@ -77,7 +79,7 @@ class Stage:
         manifest = begin(self.directory, config, reload=False)
         self.made = Supervisor(config, self.directory, manifest, clock=self.clock)
         self.made._crew.start_all()
-        self.signals = supervisor._Signals(lambda: None)
+        self.signals = Signals(lambda: None)
 
     def of(self, role: str, index: int = 0) -> Actor:
         """The newest actor of a part."""

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 from larbinpy import state
 from larbinpy.config import Config
-from larbinpy.state import Manifest, StateDirectory
+from larbinpy.state import StateDirectory
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from larbinpy.manifest import Manifest
 
 
 def leave(directory: StateDirectory, manifest: Manifest, **fields: object) -> Manifest:

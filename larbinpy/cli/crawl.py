@@ -75,7 +75,7 @@ def _crawl(
     config = configure(path, overrides, [os.fsencode(url) for url in urls]).config
 
     from larbinpy.cli.contact import check_contact
-    from larbinpy.supervisor import crawl as supervise
+    from larbinpy.running import crawl as supervise
 
     check_contact(config)
     command = shlex.join(["larbinpy", *arguments])

@@ -15,12 +15,13 @@ from larbinpy.cli.arguments import invoke
 from larbinpy.errors import ConfigError, FormatError, StorageError
 from larbinpy.frontier.inspect import LogState, LogView
 from larbinpy.frontier.verify import Fault
-from larbinpy.state import RESHARD, SUFFIX_LIST, is_locked, is_state, parse_manifest
+from larbinpy.manifest import parse_manifest
+from larbinpy.state import RESHARD, SUFFIX_LIST, is_locked, is_state
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from larbinpy.state import Manifest
+    from larbinpy.manifest import Manifest
 
 MANIFEST: Final = "MANIFEST"
 

@@ -13,7 +13,7 @@ from larbinpy import url as urls_of
 from larbinpy.cli.arguments import configure, invoke
 from larbinpy.errors import ConfigError
 from larbinpy.frontier.inspect import QUEUES, LogView
-from larbinpy.state import parse_manifest
+from larbinpy.manifest import parse_manifest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from larbinpy._native.logcodec import crc32c
 from larbinpy.errors import StorageError
-from larbinpy.state import write_whole
+from larbinpy.wholefile import write_whole
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

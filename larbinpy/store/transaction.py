@@ -21,8 +21,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from larbinpy.errors import StorageError
-from larbinpy.state import write_whole
 from larbinpy.store.notes import BEGUN_BYTES, Note, Notes, pack, pack_answered, pack_stored
+from larbinpy.wholefile import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

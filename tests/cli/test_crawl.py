@@ -32,9 +32,9 @@ class Supervisor:
 def supervisor(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Supervisor:
     """A supervisor that starts nothing, in an empty directory."""
     monkeypatch.chdir(tmp_path)
-    fake, module = Supervisor(), ModuleType("larbinpy.supervisor")
+    fake, module = Supervisor(), ModuleType("larbinpy.running")
     vars(module)["crawl"] = fake.crawl
-    monkeypatch.setitem(sys.modules, "larbinpy.supervisor", module)
+    monkeypatch.setitem(sys.modules, "larbinpy.running", module)
     return fake
 
 
@@ -132,5 +132,5 @@ def test_an_interrupted_crawl_exits_130(supervisor: Supervisor) -> None:
     def interrupted(*_: object, **__: object) -> int:
         raise KeyboardInterrupt
 
-    vars(sys.modules["larbinpy.supervisor"])["crawl"] = interrupted
+    vars(sys.modules["larbinpy.running"])["crawl"] = interrupted
     assert main(["http://127.0.0.1/"]) == 130

@@ -13,7 +13,7 @@ from larbinpy.cli.state import look
 from larbinpy.frontier.log import PersistentFifo
 from larbinpy.frontier.payloads import HostState
 from larbinpy.frontier.settings import Settings
-from larbinpy.state import parse_manifest
+from larbinpy.manifest import parse_manifest
 from larbinpy.stats import HOSTS
 from tests import states
 

@@ -1,0 +1,105 @@
+"""How a shard reaches the network: names, addresses, connections; made from the configuration."""
+
+from __future__ import annotations
+
+import resource
+from typing import TYPE_CHECKING, Final
+
+from larbinpy.config.machine import allowed_connections
+from larbinpy.dns import names
+from larbinpy.dns.addresses import Addresses
+from larbinpy.dns.behind import ProxiedResolver
+from larbinpy.dns.named import NamedHosts
+from larbinpy.dns.resolver import AresResolver
+from larbinpy.errors import ConfigError
+from larbinpy.fetch.guard import is_public
+from larbinpy.politeness import identity
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from larbinpy._native.eventloop import EventLoop
+    from larbinpy._native.hosts import HostTable
+    from larbinpy.clock import Clock
+    from larbinpy.config import Config
+    from larbinpy.dns.base import Resolver
+    from larbinpy.politeness.outage import Line
+    from larbinpy.wiring import Start
+
+NAMED_HOSTS: Final = "named"
+"""File of a shard's directory: hosts that the operator named and that have private addresses."""
+
+
+def make_addresses(
+    start: Start, hosts: HostTable, loop: EventLoop, clock: Clock, line: Line, *, is_new: bool
+) -> Addresses:
+    """What keeps hosts supplied with addresses, and judges these.
+
+    Raises:
+        ConfigError: ``hostsFile`` cannot be read.
+    """
+    config = start.config
+    return Addresses(
+        hosts,
+        _make_resolver(config, loop, clock),
+        is_askable=identity.is_loopback if _is_nobody(config) else _allow,
+        is_allowed=_judge(config),
+        named=NamedHosts(start.directory / NAMED_HOSTS),
+        line=line,
+        not_before_ns=0 if is_new else _after_restart_ns(config, clock),
+    )
+
+
+def _judge(config: Config) -> Callable[[bytes], bool]:
+    """Which addresses everybody's links may lead to."""
+    if config.allow_private_addresses:
+        return _allow
+    if config.proxy:
+        return lambda ip: names.is_stand_in(ip) or is_public(ip)
+    return is_public
+
+
+def _allow(_ip: bytes) -> bool:
+    return True
+
+
+def take_connections(start: Start) -> int:
+    """Connections of this shard; raises the soft limit of descriptors to what they need."""
+    wanted = min(start.config.pages_connexions, allowed_connections(start.config))
+    connections = max(1, wanted // start.shards)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft < hard:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    return connections
+
+
+def _after_restart_ns(config: Config, clock: Clock) -> int:
+    """After a restart every host counts as asked just now."""
+    return clock.now_ns() + round(max(config.wait_duration_s, config.ip_wait_s) * 1e9)
+
+
+def _is_nobody(config: Config) -> bool:
+    is_anonymous = identity.is_anonymous(config.from_address, config.user_agent)
+    return is_anonymous and not config.allow_anonymous
+
+
+def refusal(config: Config) -> str:
+    return identity.REFUSAL if _is_nobody(config) else "not a public address"
+
+
+def _make_resolver(config: Config, loop: EventLoop, clock: Clock) -> Resolver:
+    hosts = {}
+    if config.hosts_file:
+        try:
+            hosts = names.parse_hosts(config.hosts_file.read_bytes())
+        except OSError as error:
+            raise ConfigError(f"hostsFile: {config.hosts_file}: {error.strerror}") from error
+    if config.proxy:
+        return ProxiedResolver(clock, hosts=hosts)
+    return AresResolver(
+        loop,
+        clock,
+        parallel=config.dns_connexions,
+        hosts=hosts,
+        servers=[config.name_server] if config.name_server else [],
+    )

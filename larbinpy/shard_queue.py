@@ -1,0 +1,169 @@
+"""What a shard keeps: log, hosts, seen set, budgets; made from the configuration."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, cast
+
+from larbinpy._native.hosts import HostTable
+from larbinpy.dedup.bitsfile import LARBIN_NAME, BitsFile
+from larbinpy.dedup.bloom import BloomFiles
+from larbinpy.dedup.larbinbits import ContinuedSeen
+from larbinpy.dedup.seen import BitsSeen, BloomSeen, ExactSeen, SeenUrls
+from larbinpy.fetch import versions
+from larbinpy.frontier.budgets import Budgets, Limits
+from larbinpy.frontier.frontier import Frontier
+from larbinpy.frontier.log import PersistentFifo
+from larbinpy.frontier.settings import Settings
+from larbinpy.frontier.synctimes import SharedSyncTimes
+from larbinpy.manifest import boot_id
+from larbinpy.shared import CrawlMemory, owner_of
+from larbinpy.state import SUFFIX_LIST
+from larbinpy.url import Domains
+from larbinpy.wiring import make_pages
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from larbinpy.frontier.payloads import HostState
+    from larbinpy.frontier.recovered import Recovered
+    from larbinpy.wiring import Start
+
+
+class Recorded:
+    """What the log asks of a host before it deletes its record; nobody knows before ``open``."""
+
+    __slots__ = ("state_of",)
+
+    def __init__(self) -> None:
+        self.state_of: Callable[[bytes], HostState | None] | None = None
+
+    def __call__(self, host: bytes) -> HostState | None:
+        return self.state_of(host) if self.state_of else None
+
+
+@dataclass(slots=True)
+class Queue:
+    """A log that has been opened, and what stands in memory of it."""
+
+    fifo: PersistentFifo
+    found: Recovered
+    hosts: HostTable
+    frontier: Frontier
+    recorded: Recorded
+    notices: list[str]
+
+
+def open_queue(start: Start, memory: CrawlMemory) -> Queue:
+    """Lock and read the log of a shard; its waiting URLs are in their chains then.
+
+    Raises:
+        LarbinError: the log cannot be used.
+    """
+    directory = start.directory
+    recorded = Recorded()
+    fifo, found = PersistentFifo.open(
+        directory,
+        uuid=start.uuid,
+        settings=_settings(start, recorded),
+        is_trusted=start.is_trusted,
+        times=SharedSyncTimes(memory, start.index),
+    )
+    hosts = _make_hosts(start, memory)
+    notices = _notices(start.index, found)
+    seen = _continued(start, directory, _make_seen(start, directory), notices)
+    frontier = Frontier(shard=start.index, fifo=fifo, table=hosts, seen=seen)
+    frontier.restore(found)
+    pages = make_pages(start.config, memory)
+    if pages:
+        for digests in found.digests():
+            pages.load(digests)
+    return Queue(fifo, found, hosts, frontier, recorded, notices)
+
+
+def _settings(start: Start, recorded: Recorded) -> Settings:
+    config = start.config
+    return Settings(
+        config.segment_size_bytes,
+        config.durability,
+        sync_s=config.sync_time_s,
+        keeps_pages=config.page_no_duplicate,
+        host_state=recorded,
+    )
+
+
+def _make_hosts(start: Start, memory: CrawlMemory) -> HostTable:
+    config = start.config
+    return HostTable(
+        order=cast("Literal['bfs', 'dfs', 'best']", config.order),
+        wait_ns=round(config.wait_duration_s * 1e9),
+        wait_ip_ns=round(config.ip_wait_s * 1e9),
+        per_ip=max(1, config.connections_per_ip // start.shards),
+        lease_ns=round(config.fetch_timeout_s * 1e9),
+        ip_table=memory.ips if start.shards > 1 else None,
+        owner=owner_of(start.index),
+    )
+
+
+def _make_seen(start: Start, directory: Path) -> SeenUrls:
+    config = start.config
+    if config.seen_set == "bloom":
+        capacity = max(1000, config.bloom_capacity // start.shards)
+        files = BloomFiles(directory, capacity=capacity, rate=config.bloom_rate, boot_id=boot_id())
+        return BloomSeen(files)
+    if config.seen_set == "bits":
+        return BitsSeen(BitsFile(directory, start.uuid))
+    return ExactSeen()
+
+
+def _continued(start: Start, directory: Path, seen: SeenUrls, notices: list[str]) -> SeenUrls:
+    """The seen set of a crawl that continues a larbin's; any other's is as it was."""
+    file = BitsFile(directory, start.uuid, name=LARBIN_NAME)
+    if not file.path.exists():
+        return seen
+    raw = file.load()
+    if not raw:
+        notices.append(
+            f"shard {start.index}: {file.path} is damaged; what larbin had fetched may be fetched"
+            " again"
+        )
+        return seen
+    return ContinuedSeen(seen, raw, is_larbin_form=start.config.url_mode == "larbin")
+
+
+def make_budgets(start: Start, *, is_new: bool) -> Budgets:
+    """What a host has used up is counted again from the log, which is exact after any exit."""
+    config = start.config
+    limits = Limits(
+        per_host=config.pages_per_host,
+        per_domain=config.pages_per_domain,
+        per_path=config.pages_per_path,
+        hosts_per_domain=config.hosts_per_domain,
+        same=config.same_content,
+    )
+    needs_domains = limits.per_domain or limits.hosts_per_domain
+    domain_of = Domains(start.state / SUFFIX_LIST).of if needs_domains else bytes
+    budgets = Budgets(limits, domain_of)
+    log = start.state / "crawl.log"
+    if not is_new and limits.are_counted and log.exists():
+        with log.open("rb") as lines:
+            budgets.restore(lines, start.index)
+    return budgets
+
+
+def _notices(shard: int, found: Recovered) -> list[str]:
+    """What a user should know: the libraries, said once, and the log that was opened."""
+    notices = [] if shard else [versions.described()]
+    notices += [
+        f"shard {shard}: {damage.kind} damaged in {damage.file} at {damage.offset}"
+        f" ({damage.length} bytes); the rest is used"
+        for damage in found.damage
+    ]
+    if found.lost:
+        notices.append(f"shard {shard}: {found.lost} URLs were lost with the damage")
+    if found.ignored_dones:
+        notices.append(f"shard {shard}: {found.ignored_dones} pages in doubt are fetched again")
+    if found.seconds > 1:
+        notices.append(f"shard {shard}: log read in {found.seconds:.1f} s")
+    return notices

@@ -1,0 +1,85 @@
+"""What becomes of a request that has ended: its host's delay begins, a parser gets the result."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from larbinpy.manners import Fate
+from larbinpy.records import ID_WITHOUT_ENQ, FetchJob, Kind
+
+if TYPE_CHECKING:
+    from larbinpy.records import FetchResult
+    from larbinpy.shard_flow import Flow
+    from larbinpy.shard_parts import ShardParts
+    from larbinpy.shard_rules import Rules
+
+
+class Results:
+    """Takes the fetcher's results."""
+
+    __slots__ = (
+        "_bandwidth", "_budgets", "_clock", "_flow", "_frontier", "_handover", "_ledger",
+        "_manners", "_rules", "_tickets", "_waits_for_links",
+    )  # fmt: skip
+
+    def __init__(self, parts: ShardParts, flow: Flow, rules: Rules) -> None:
+        self._flow = flow
+        self._rules = rules
+        self._bandwidth = parts.bandwidth
+        self._budgets = parts.budgets
+        self._clock = parts.clock
+        self._frontier = parts.frontier
+        self._handover = parts.handover
+        self._ledger = parts.ledger
+        self._manners = parts.manners
+        self._tickets = parts.tickets
+        self._waits_for_links = parts.waits_for_links
+
+    def take(self, result: FetchResult) -> None:
+        """A request has ended."""
+        job = result.job
+        end_ns = self._clock.now_ns()
+        start_ns = end_ns - result.duration_us * 1000
+        self._ledger.traffic(result.bytes_read, result.bytes_written)
+        self._bandwidth.settle(job.id, result.bytes_read, end_ns)
+        if self._manners.goes_elsewhere(result, end_ns):
+            self._try_elsewhere(job, start_ns, end_ns)
+            return
+        if job.kind is Kind.ROBOTS:
+            self._rules.answered(result, start_ns, end_ns)
+        else:
+            self._flow.in_flight -= not job.id & ID_WITHOUT_ENQ
+            if self._waits_for_links and not job.id & ID_WITHOUT_ENQ:
+                self._flow.unread[job.id] = (job.host_id, start_ns, end_ns)
+            else:
+                self._frontier.release(job.host_id, start_ns, end_ns)
+        self._conclude(result, end_ns)
+
+    def settle(self) -> None:
+        """Results that were held, once it is known whose fault they were."""
+        if not self._manners.has_held:
+            return
+        for result in self._manners.settled():
+            self._conclude(result, self._clock.now_ns())
+        for result in self._manners.excused():
+            self._rules.excused(result.job)
+            self._handover.give(result)
+
+    def _conclude(self, result: FetchResult, now: int) -> None:
+        """The result goes to a parser, unless it may be the fault of our own line."""
+        fate = self._manners.judge(result, now)
+        if fate is Fate.RETRY:
+            result = self._manners.retried(result)
+        if fate is not Fate.HOLD:
+            self._handover.give(result)
+
+    def _try_elsewhere(self, job: FetchJob, start_ns: int, end_ns: int) -> None:
+        """Nobody took the request, and the host has another address: the URL waits for that."""
+        if not job.id & ID_WITHOUT_ENQ:  # the URL that wants to know the rules waits already
+            self._flow.in_flight -= 1
+            self._tickets.settle(job.id, is_spent=False)
+            self._budgets.settle(job.id, job.host, b"", is_good=False)
+            self._frontier.put_back(job)
+        self._frontier.release(job.host_id, start_ns, end_ns)
+        if job.kind is Kind.ROBOTS:
+            self._rules.again(job, end_ns)
