@@ -7,16 +7,17 @@
 
 #include "layout.h"
 
-enum { /* attributes that are kept; the first seven are ATTRIBUTE_* */
-    SLOT_XLINK = 8,
-    SLOT_REL = 9,
-    SLOT_HTTP_EQUIV = 10,
-    SLOT_NAME = 11,
-    SLOT_CHARSET = 12,
-    SLOT_LANG = 13,
-    SLOT_ENCODING = 14,
-    SLOT_FONT = 15, /* color, face or size: only that one of them is there matters */
-    SLOTS = 16
+enum { /* attributes that are kept; the first eight are ATTRIBUTE_* */
+    SLOT_XLINK = 9,
+    SLOT_REL = 10,
+    SLOT_HTTP_EQUIV = 11,
+    SLOT_NAME = 12,
+    SLOT_CHARSET = 13,
+    SLOT_LANG = 14,
+    SLOT_ENCODING = 15,
+    SLOT_FONT = 16, /* color, face or size: only that one of them is there matters */
+    SLOT_ALT = 17,
+    SLOTS = 18
 };
 
 enum {
@@ -31,8 +32,8 @@ enum {
 
 enum { /* elements that the scanner treats by name; those from ROLE_SVG on only change contexts */
     ROLE_NONE, ROLE_A, ROLE_META, ROLE_HTML, ROLE_TITLE, ROLE_FRAME, ROLE_FRAMESET, ROLE_NOFRAMES,
-    ROLE_TEMPLATE, ROLE_FONT, ROLE_P, ROLE_BR, ROLE_SVG, ROLE_MATH, ROLE_FOREIGN_OBJECT, ROLE_DESC,
-    ROLE_MATH_TEXT, /* mi and its four like, told apart by their index */
+    ROLE_TEMPLATE, ROLE_FONT, ROLE_P, ROLE_BR, ROLE_STYLE,
+    ROLE_SVG, ROLE_MATH, ROLE_FOREIGN_OBJECT, ROLE_DESC, ROLE_MATH_TEXT, /* mi and its four like, told apart by their index */
     ROLE_ANNOTATION
 };
 
@@ -106,8 +107,9 @@ static const html_element html_elements[] = {
     {"script", .element = ELEMENT_SCRIPT, .first = ATTRIBUTE_SRC,
      .flags = IS_SCRIPT | WANTS_ATTRIBUTES},
     {"select", .flags = ENDS_FRAMESET},
-    {"source", .element = ELEMENT_SOURCE, .first = ATTRIBUTE_SRCSET, .flags = WANTS_ATTRIBUTES},
-    {"style", .flags = IS_RAW},
+    {"source", .element = ELEMENT_SOURCE, .first = ATTRIBUTE_SRCSET, .second = ATTRIBUTE_SRC,
+     .flags = WANTS_ATTRIBUTES},
+    {"style", .role = ROLE_STYLE, .flags = IS_RAW},
     {"svg", .role = ROLE_SVG},
     {"table", .flags = BREAKS_OUT | ENDS_FRAMESET},
     {"template", .role = ROLE_TEMPLATE},
@@ -136,6 +138,8 @@ static const html_attribute html_attributes[] = {
     {"data", ATTRIBUTE_DATA},
     {"poster", ATTRIBUTE_POSTER},
     {"action", ATTRIBUTE_ACTION},
+    {"style", ATTRIBUTE_STYLE},
+    {"alt", SLOT_ALT},
     {"xlink:href", SLOT_XLINK},
     {"rel", SLOT_REL},
     {"http-equiv", SLOT_HTTP_EQUIV},

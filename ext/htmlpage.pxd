@@ -6,14 +6,16 @@ from libc.stdint cimport uint8_t, uint32_t
 
 from htmlbase cimport Buffer, Names, Span, append, equals_fold, release, reserve
 from htmlcontext cimport Contexts
+from htmlcss cimport next_css_url, put_css
 from htmltag cimport (
-    SLOT_CHARSET, SLOT_HTTP_EQUIV, SLOT_NAME, SLOT_REL, Tag, has, html_element,
+    SLOT_ALT, SLOT_CHARSET, SLOT_HTTP_EQUIV, SLOT_NAME, SLOT_REL, Tag, has, html_element,
 )
-from htmltext cimport TEXT_GROWTH, Entities, put_text
+from htmltext cimport TEXT_GROWTH, Entities, put_raw, put_text
 from htmlvalue cimport next_candidate, read_charset, read_refresh, rel_bits
 from layout cimport (
-    ATTRIBUTE_CONTENT, ATTRIBUTE_HREF, ATTRIBUTE_SRCSET, ELEMENT_BASE, ELEMENT_LINK, ELEMENT_META,
-    REL_CANONICAL, REL_DOCUMENT, found_link,
+    ATTRIBUTE_CONTENT, ATTRIBUTE_HREF, ATTRIBUTE_SRCSET, ELEMENT_AREA, ELEMENT_BASE, ELEMENT_IMG,
+    ELEMENT_LINK, ELEMENT_MEDIA, ELEMENT_META, ELEMENT_SOURCE, ELEMENT_STYLE, REL_CANONICAL,
+    REL_DOCUMENT, found_link,
 )
 
 
@@ -30,6 +32,18 @@ cdef enum:  # Page.frames
     AFTER_FRAMESET = 3
 
 
+cdef struct Part:  # of Page.texts
+    uint32_t start
+    uint32_t size
+    bint is_set
+
+
+cdef struct Detail:  # of a link
+    Part tag
+    Part rel
+    Part text
+
+
 cdef struct Page:
     const Tables *tables
     const uint8_t *end
@@ -42,6 +56,12 @@ cdef struct Page:
     uint32_t count
     uint32_t dropped
     Buffer links, base, title, robots, canonical, charset, language, scratch
+    bint wants_styles  # URLs in CSS are listed
+    Buffer css
+    bint wants_details
+    Detail detail  # of the links of this tag
+    uint32_t anchor  # 1 + number of the link whose text is being read, 0 = none
+    Buffer anchor_text, texts, details
 
 
 cdef inline bint may_be_frameset(const Page *page) noexcept nogil:
@@ -78,6 +98,11 @@ cdef inline bint list_value(
         page.dropped += 1
         return True
     page.count += 1
+    if page.wants_details and not append(
+        &page.details, Span(<uint8_t *>&page.detail, sizeof(Detail))
+    ):
+        page.no_memory = True
+        return False
     if not append(&page.links, Span(<uint8_t *>&head, sizeof(found_link))):
         page.no_memory = True
         return False
@@ -114,6 +139,8 @@ cdef inline void list_links(Page *page, const html_element *element) noexcept no
         head.rel = rel_bits(decoded(page, SLOT_REL))
     list_slot(page, head, element.first)
     if element.second:
+        if element.element == ELEMENT_SOURCE:
+            head.element = ELEMENT_MEDIA
         list_slot(page, head, element.second)
     if not has(&page.tag, ATTRIBUTE_HREF):
         return
@@ -121,6 +148,75 @@ cdef inline void list_links(Page *page, const html_element *element) noexcept no
         decode(page, &page.base, page.tag.values[ATTRIBUTE_HREF], True)
     if element.element == ELEMENT_LINK and head.rel & REL_CANONICAL and not page.canonical.is_set:
         decode(page, &page.canonical, page.tag.values[ATTRIBUTE_HREF], True)
+
+
+# --- CSS --------------------------------------------------------------------------------------
+cdef inline void list_css(Page *page, Span css, uint8_t attribute) noexcept nogil:
+    """List the URLs of a style sheet, or of a style attribute."""
+    cdef Buffer *text = &page.css
+    cdef Buffer *value = &page.scratch
+    cdef Span rest, url
+    cdef bint after_import = False
+    text.size = 0
+    if not reserve(text, TEXT_GROWTH * css.size):
+        page.no_memory = True
+        return
+    if attribute:
+        text.size = put_text(&page.tables.entities, css, text.data, True)
+    else:
+        text.size = put_raw(css, text.data)
+    rest = Span(text.data, text.size)
+    while next_css_url(&rest, &after_import, &url):
+        value.size = 0
+        if not reserve(value, 2 * url.size):
+            page.no_memory = True
+            return
+        value.size = put_css(url, value.data)
+        if not list_value(
+            page, found_link(ELEMENT_STYLE, attribute, 0, 0, 0), Span(value.data, value.size), True
+        ):
+            return
+
+
+# --- details ----------------------------------------------------------------------------------
+cdef inline Part put_part(Page *page, Span text) noexcept nogil:
+    """Keep a text, given in the page's own bytes."""
+    cdef size_t start = page.texts.size
+    if not decode(page, &page.texts, text, True):
+        return Part(0, 0, False)
+    return Part(<uint32_t>start, <uint32_t>(page.texts.size - start), True)
+
+
+cdef inline void note_details(Page *page, const html_element *element, Span name) noexcept nogil:
+    """Keep what is told of the links of this tag."""
+    cdef bint is_named = element.element == ELEMENT_IMG or element.element == ELEMENT_AREA
+    page.detail = Detail(put_part(page, name), Part(0, 0, False), Part(0, 0, False))
+    if has(&page.tag, SLOT_REL):
+        page.detail.rel = put_part(page, page.tag.values[SLOT_REL])
+    if is_named and has(&page.tag, SLOT_ALT):
+        page.detail.text = put_part(page, page.tag.values[SLOT_ALT])
+
+
+cdef inline void open_anchor(Page *page, uint32_t before) noexcept nogil:
+    """An ``a`` begins; ``before`` links stood before it."""
+    close_anchor(page)
+    if page.count > before:
+        page.anchor = page.count
+        page.anchor_text.size = 0
+
+
+cdef inline void close_anchor(Page *page) noexcept nogil:
+    """The text of the latest ``a`` has ended."""
+    cdef Detail *detail
+    cdef Part text = Part(<uint32_t>page.texts.size, <uint32_t>page.anchor_text.size, True)
+    if not page.anchor:
+        return
+    if not append(&page.texts, Span(page.anchor_text.data, page.anchor_text.size)):
+        page.no_memory = True
+        return
+    detail = <Detail *>page.details.data + (page.anchor - 1)
+    detail.text = text
+    page.anchor = 0
 
 
 # --- meta -------------------------------------------------------------------------------------
@@ -169,3 +265,7 @@ cdef inline void release_all(Page *page) noexcept nogil:
     release(&page.charset)
     release(&page.language)
     release(&page.scratch)
+    release(&page.css)
+    release(&page.anchor_text)
+    release(&page.texts)
+    release(&page.details)

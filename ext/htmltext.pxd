@@ -210,6 +210,27 @@ cdef inline size_t put_coded(
     return 1
 
 
+cdef inline size_t put_raw(Span text, uint8_t *to) noexcept nogil:
+    """The same as ``put_text`` for text without character references."""
+    cdef uint8_t *start = to
+    cdef const uint8_t *end = text.data + text.size
+    while text.data < end:
+        if text.data[0] >= 0x80:
+            text.size = end - text.data
+            to += put_sequence(&text, to)
+            continue
+        if text.data[0] == 0:
+            to += put_code_point(REPLACEMENT, to)
+        elif text.data[0] != c'\r':
+            to[0] = text.data[0]
+            to += 1
+        elif text.data + 1 == end or text.data[1] != c'\n':
+            to[0] = c'\n'
+            to += 1
+        text.data += 1
+    return to - start
+
+
 cdef inline size_t put_text(
     const Entities *entities, Span text, uint8_t *to, bint in_attribute
 ) noexcept nogil:

@@ -23,9 +23,12 @@ cimport cython
 from libc.stdint cimport uint8_t, uint16_t, uint32_t
 from libc.string cimport memchr, memcmp, memset, strlen
 
-from htmlbase cimport IS_ALPHA, IS_SPACE, Buffer, Name, Names, Span, add_name, html_class
+from htmlbase cimport IS_ALPHA, IS_SPACE, Buffer, Name, Names, Span, add_name, append, html_class
 from htmlcontext cimport IN_TEMPLATE
-from htmlpage cimport IN_BODY, Page, Tables, may_be_frameset, release_all
+from htmlpage cimport (
+    IN_BODY, Detail, Page, Part, Tables, close_anchor, decode, list_css, may_be_frameset,
+    release_all,
+)
 from htmlskip cimport behind, skip_cdata, skip_comment
 from htmltag cimport HTML_ATTRIBUTES, HTML_ELEMENTS, html_attributes, html_elements
 from htmltext cimport TEXT_GROWTH, Entity, put_coded
@@ -122,10 +125,16 @@ cdef bint has_text(const uint8_t *p, const uint8_t *end) noexcept nogil:
 
 cdef void scan_page(Page *page, const uint8_t *p) noexcept nogil:
     cdef const uint8_t *text
+    cdef const uint8_t *text_end
     while p != NULL and not page.no_memory:
         text = p
         p = <const uint8_t *>memchr(p, c'<', page.end - p)
-        if p == NULL or p + 1 >= page.end:
+        if page.anchor:
+            text_end = page.end if p == NULL else p
+            decode(page, &page.anchor_text, Span(text, text_end - text), False)
+        if p == NULL or p + 1 >= page.end or (p + 2 == page.end and p[1] == c'/'):
+            if page.anchor and p != NULL:
+                decode(page, &page.anchor_text, Span(p, page.end - p), False)
             return
         if may_be_frameset(page) and has_text(text, p):
             page.frames = IN_BODY
@@ -138,6 +147,8 @@ cdef void scan_page(Page *page, const uint8_t *p) noexcept nogil:
         elif p[1] == c'?':
             p = behind(p, page.end, c'>')
         else:
+            if page.anchor and not append(&page.anchor_text, Span(p, 1)):
+                page.no_memory = True
             p += 1
             if may_be_frameset(page):
                 page.frames = IN_BODY
@@ -154,6 +165,9 @@ cdef class Scan:
     kind; ``title`` the text of the first title. ``robots`` and ``charset`` join with commas what
     all meta elements say. ``language`` is that of html, else of meta.
     ``None`` means that the page does not say.
+    ``details`` has for each link, when they were asked for: the name of its tag as written, its rel
+    attribute, and its text: that of an ``a``, up to its end or the next ``a``, and the alt of img
+    and area; None = it has none.
     """
 
     cdef readonly bytes links
@@ -165,6 +179,7 @@ cdef class Scan:
     cdef readonly bytes canonical
     cdef readonly bytes charset
     cdef readonly bytes language
+    cdef readonly list details
 
 
 cdef bytes text_of(const Buffer *buffer):
@@ -173,6 +188,20 @@ cdef bytes text_of(const Buffer *buffer):
 
 cdef bytes text_or_none(const Buffer *buffer):
     return text_of(buffer) if buffer.is_set else None
+
+
+cdef bytes part_of(const Page *page, const Part *part):
+    return page.texts.data[part.start:part.start + part.size] if part.is_set else None
+
+
+cdef list details_of(const Page *page):
+    cdef const Detail *detail = <const Detail *>page.details.data
+    cdef size_t i
+    return [
+        (part_of(page, &detail[i].tag), part_of(page, &detail[i].rel),
+         part_of(page, &detail[i].text))
+        for i in range(page.details.size // sizeof(Detail))
+    ]
 
 
 cdef Scan take_results(const Page *page):
@@ -186,15 +215,56 @@ cdef Scan take_results(const Page *page):
     found.canonical = text_or_none(&page.canonical)
     found.charset = text_or_none(&page.charset)
     found.language = text_or_none(&page.language)
+    found.details = details_of(page)
     return found
 
 
-def scan(bytes html not None, uint32_t max_links=50_000):
+cdef Scan scan_any(bytes text, uint32_t max_links, bint is_css, bint styles, bint details):
+    cdef Page page
+    cdef const uint8_t *start = <const uint8_t *><const char *>text
+    if len(text) >= 1 << 30:
+        raise ValueError(f"a page of {len(text)} bytes; the limit is 1 GiB")
+    memset(&page, 0, sizeof(page))
+    page.tables = &TABLES
+    page.end = start + len(text)
+    page.max_links = max_links
+    page.wants_styles = styles
+    page.wants_details = details
+    with nogil:
+        if is_css:
+            list_css(&page, Span(start, page.end - start), 0)
+        else:
+            scan_page(&page, start)
+            close_anchor(&page)
+    try:
+        if page.no_memory:
+            raise MemoryError
+        return take_results(&page)
+    finally:
+        release_all(&page)
+
+
+def scan_css(bytes css not None, uint32_t max_links=50_000):
+    """Find the URLs of a style sheet: those of url( ) and of @import.
+
+    Args:
+        css: UTF-8; may be invalid.
+
+    Raises, Cost: as ``scan``.
+    """
+    return scan_any(css, max_links, True, False, False)
+
+
+def scan(
+    bytes html not None, uint32_t max_links=50_000, *, bint styles=False, bint details=False
+):
     """Find the links of a page, and what it says about itself.
 
     Args:
         html: UTF-8, or anything that agrees with ASCII; may be invalid.
         max_links: links beyond these are counted in ``dropped`` and not listed.
+        styles: list the URLs in CSS too, those of style elements and attributes.
+        details: fill ``details``.
 
     Returns:
         a ``Scan``; every page has one.
@@ -204,19 +274,4 @@ def scan(bytes html not None, uint32_t max_links=50_000):
 
     Cost: O(bytes of the page), memory too.
     """
-    cdef Page page
-    cdef const uint8_t *start = <const uint8_t *><const char *>html
-    if len(html) >= 1 << 30:
-        raise ValueError(f"a page of {len(html)} bytes; the limit is 1 GiB")
-    memset(&page, 0, sizeof(page))
-    page.tables = &TABLES
-    page.end = start + len(html)
-    page.max_links = max_links
-    with nogil:
-        scan_page(&page, start)
-    try:
-        if page.no_memory:
-            raise MemoryError
-        return take_results(&page)
-    finally:
-        release_all(&page)
+    return scan_any(html, max_links, False, styles, details)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from larbinpy._native import linkscan
 from tests.reference import linkscan as reference
+from tests.reference.css import css_urls
 from tests.reference.linkbuffers import read_found
 from tests.reference.linkscan import fields, words
 
@@ -17,8 +18,8 @@ ELEMENTS = words(
     " svg math foreignobject desc mi mtext annotation-xml font p br div table x-a SCRIPT A"
 )
 ATTRIBUTES = words(
-    "href src srcset content data poster action rel http-equiv name charset lang xlink:href"
-    " encoding color HREF class"
+    "href src srcset content data poster action style alt rel http-equiv name charset lang"
+    " xlink:href encoding color HREF class"
 )
 VALUES = [
     *words(
@@ -30,6 +31,7 @@ VALUES = [
     "a 1x, b 2x,c",
     "d 5w 3h,(e f 1x",
     "g (a,b) 1x, h -1x, i 1e2x,",
+    "color:red;background:url(x\\26 y ) url('z)",
     "\0\r\nz",
 ]
 GLUE = [
@@ -79,6 +81,61 @@ def links(html: bytes, max_links: int = 50_000) -> list[tuple[int, int, int, byt
 def test_soup_gives_what_the_standard_says(html: bytes) -> None:
     """Whatever the bytes, kernel and oracle agree in every field."""
     assert fields(reference.scan(html)) == fields(linkscan.scan(html))
+
+
+@settings(max_examples=400, deadline=None)
+@given(soup)
+def test_soup_gives_the_same_with_all_that_can_be_asked(html: bytes) -> None:
+    """The same with the URLs in CSS, and what is told of each link beside it."""
+    found = linkscan.scan(html, styles=True, details=True)
+    found_details = [(tag.lower(), *rest) for tag, *rest in found.details]
+    expected = reference.scan(html, styles=True, details=True)
+    expected.details, expected_details = [], expected.details
+    assert expected_details == found_details
+    assert fields(expected) == fields(found) | {"details": []}
+
+
+CSS = [
+    "url(", "URL(", "url (", "1url(", "u\\72l(", "@import", "@import ", "@IMPORT\n", ")", "'", '"',
+    "\\", "\n", "\r\n", "\f", " ", "/*", "*/", "//", "x", "-a_b", "#", "\\26", "\\0 ", "\\110000",
+    "\\d800 ", "\\)", "\\'", "\0", "é", "(", "{", ";", "\x0b", "\x7f",
+]  # fmt: skip
+
+
+@settings(max_examples=600, deadline=None)
+@given(st.lists(st.sampled_from(CSS), max_size=12).map("".join), st.binary(max_size=2))
+def test_css_gives_what_the_standard_says(text: str, tail: bytes) -> None:
+    """Whatever the bytes of a style sheet, kernel and oracle find the same URLs."""
+    css = text.encode() + tail
+    lines = css.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
+    expected = [url.encode() for url in css_urls(lines.replace("\0", "\ufffd"))]
+    found = read_found(linkscan.scan_css(css).links)
+    assert expected == [value for *_, value in found]
+    assert {(19, 0, 0)}.issuperset(link[:3] for link in found)
+
+
+def test_css_has_urls_in_functions_and_imports() -> None:
+    """url() with and without quotes, @import with a string; no comment and no other string."""
+    css = b"""@import 'a.css' screen; @import url(b.css); p { background: URL( "c d.png" ) }
+    /* url(no) */ q::after { content: "url(no)"; x: url(e\\)f) url(bad "x") } f{src:url(g"""
+    expected = [b"a.css", b"b.css", b"c d.png", b"e)f", b"g"]
+    assert expected == [value for *_, value in read_found(linkscan.scan_css(css).links)]
+
+
+def test_css_in_a_page_comes_at_its_place() -> None:
+    """Style elements and attributes are read on request, behind the links of their tag."""
+    html = b'<style>a{b:url(1)}</style><a href=2 style="b:url(&quot;3&quot;)"></a><img src=4>'
+    assert [b"2", b"4"] == [value for *_, value in links(html)]
+    found = read_found(linkscan.scan(html, styles=True).links)
+    expected = [(19, 0, b"1"), (1, 1, b"2"), (19, 8, b"3"), (7, 2, b"4")]
+    assert expected == [(element, attribute, value) for element, attribute, _, value in found]
+
+
+def test_details_tell_what_a_reader_sees() -> None:
+    """Tag, rel and text of each link; an anchor's text ends with it or with the next one."""
+    html = b'<A rel="x nofollow" href=1>t<b>ex</b>t &lt;</a>no<img alt=al src=2><a href=3>u<a>no'
+    expected = [(b"A", b"x nofollow", b"text <"), (b"img", None, b"al"), (b"a", None, b"u")]
+    assert expected == linkscan.scan(html, details=True).details
 
 
 @settings(max_examples=200, deadline=None)
@@ -164,12 +221,17 @@ def test_every_named_reference_is_known() -> None:
         pytest.param(b"<![CDATA[" + b"]" * 1_000_000 + b"><a href=x>", id="cdata"),
         pytest.param(b"<a href=x title=" + b"&" * 1_000_000 + b">", id="ampersands"),
         pytest.param(b"<a href=x><img srcset='" + b"(" * 1_000_000 + b"'>", id="srcset"),
+        pytest.param(
+            b"<style>" + b"url(" * 100_000 + b"/*" * 100_000 + b"</style><a href=x>", id="css"
+        ),
         pytest.param(b"<<" * 500_000 + b"<a href=x>", id="less-than"),
     ],
 )
 def test_a_megabyte_of_malice_hides_no_link(page: bytes) -> None:
     """Deep, long and unclosed things take linear time and lose nothing."""
     assert (1, 1, 0, b"x") in links(page)
+    everything = linkscan.scan(page, styles=True, details=True)
+    assert (1, 1, 0, b"x") in read_found(everything.links)
 
 
 @pytest.mark.parametrize(

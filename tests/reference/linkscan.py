@@ -10,6 +10,7 @@ import struct
 from dataclasses import dataclass, field
 from typing import Final, cast
 
+from tests.reference.css import css_urls
 from tests.reference.htmlmeta import charset_in, is_bare_refresh, refresh_url, srcset_urls
 from tests.reference.htmltoken import Token, Tokenizer, lower_all
 
@@ -20,11 +21,11 @@ def words(text: str) -> list[str]:
 
 
 A, AREA, LINK, BASE, FRAME, IFRAME, IMG, SCRIPT, SOURCE, META = range(1, 11)
-EMBED, OBJECT, VIDEO, AUDIO, TRACK, FORM = range(13, 19)
+EMBED, OBJECT, VIDEO, AUDIO, TRACK, FORM, STYLE, MEDIA = range(13, 21)
 ATTRIBUTES: Final = {
     name: number
-    for number, name in enumerate(words("href src srcset content data poster action"), 1)
-}
+    for number, name in enumerate(words("href src srcset content data poster action style"), 1)
+} | {"": 0}
 LINKS: Final = {
     "a": (A, "href"),
     "area": (AREA, "href"),
@@ -34,7 +35,7 @@ LINKS: Final = {
     "img": (IMG, "src", "srcset"),
     "image": (IMG, "src", "srcset"),
     "script": (SCRIPT, "src"),
-    "source": (SOURCE, "srcset"),
+    "source": (SOURCE, "srcset", "src"),
     "embed": (EMBED, "src"),
     "object": (OBJECT, "data"),
     "video": (VIDEO, "src", "poster"),
@@ -77,6 +78,7 @@ class Scan:
     canonical: bytes | None = None
     charset: bytes | None = None
     language: bytes | None = None
+    details: list[tuple[bytes, bytes | None, bytes | None]] = field(default_factory=list)
 
 
 def fields(scan: object) -> dict[str, object]:
@@ -84,9 +86,11 @@ def fields(scan: object) -> dict[str, object]:
     return {name: getattr(scan, name) for name in Scan.__dataclass_fields__}
 
 
-def scan(html: bytes, max_links: int = 50_000) -> Scan:
+def scan(
+    html: bytes, max_links: int = 50_000, *, styles: bool = False, details: bool = False
+) -> Scan:
     """See the kernel."""
-    page = _Page(max_links)
+    page = _Page(max_links, styles, details)
     page.read(html.decode("utf-8", "replace"))
     return page.found
 
@@ -96,6 +100,8 @@ class _Page:
     """What a tree builder would know, as far as it matters."""
 
     max_links: int
+    styles: bool
+    details: bool
     found: Scan = field(default_factory=Scan)
     contexts: list[tuple[str, str]] = field(default_factory=list)
     """(element, kind): kind is template, svg, math, or point (HTML inside svg or math)."""
@@ -104,11 +110,19 @@ class _Page:
     title: str | None = None
     is_in_title: bool = False
     is_in_raw: bool = False
+    sheet: str | None = None
+    anchor: int = -1
+    """Number of the link whose text is being read."""
+    anchor_text: str = ""
+    tag: str = ""
+    attributes: dict[str, str] = field(default_factory=dict)
 
     def read(self, text: str) -> None:
         self.tokenizer = Tokenizer(text, self.take, self.may_have_cdata)
         self.tokenizer.run()
         self.found.title = (self.title or "").encode()
+        self.end_sheet()
+        self.end_anchor()
 
     def take(self, token: Token) -> None:
         kind = token[0]
@@ -117,12 +131,19 @@ class _Page:
         elif kind == "StartTag":
             attributes = cast("dict[str, str]", token[2])
             self.is_in_title = False
-            self.start(cast("str", token[1]), attributes, is_self_closing=len(token) == 4)
+            self.tag, self.attributes = cast("str", token[1]), attributes
+            is_in_page = self.frames not in ("frameset", "after") and not self.in_template
+            self.start(self.tag, attributes, is_self_closing=len(token) == 4)
+            if self.styles and is_in_page and "style" in attributes:
+                self.add_css(attributes["style"], "style")
         elif kind == "EndTag":
             self.is_in_title = False
             if self.is_in_raw:  # the end tag of a raw text element closes that and nothing else
                 self.is_in_raw = False
+                self.end_sheet()
             else:
+                if token[1] == "a":
+                    self.end_anchor()
                 self.end(cast("str", token[1]))
 
     # --- where we are ------------------------------------------------------------------------
@@ -145,9 +166,13 @@ class _Page:
     def characters(self, c: str) -> None:
         if self.is_in_title:
             self.title = (self.title or "") + c
+        if self.sheet is not None:
+            self.sheet += c
         is_markup = self.tokenizer.state in (self.tokenizer.data, self.tokenizer.tag_open)
         if is_markup and c not in SPACES + "\0" and not self.is_in_title:
             self.no_frameset()
+        if is_markup and self.anchor >= 0:
+            self.anchor_text += c.replace("\0", "\ufffd")
 
     def start(self, name: str, attributes: dict[str, str], *, is_self_closing: bool) -> None:
         if self.frames in ("frameset", "after"):
@@ -173,6 +198,7 @@ class _Page:
             return False
         if name == "a" and kind == "svg" and not self.in_template:
             href = attributes.get("href", attributes.get("xlink:href"))
+            self.end_anchor()
             if href is not None:
                 self.add(A, "href", rel_bits(attributes), href)
         if is_self_closing:
@@ -207,6 +233,8 @@ class _Page:
         elif name == "plaintext":
             tokenizer.state = tokenizer.plaintext
         self.is_in_raw = tokenizer.state != tokenizer.data
+        if name == "style" and self.styles and not self.in_template and self.frames != "frameset":
+            self.sheet = ""
 
     def end(self, name: str) -> None:
         if self.frames == "frameset" and name == "frameset":
@@ -243,13 +271,45 @@ class _Page:
         packed = value.encode()
         head = struct.pack("<BBBBI", element, ATTRIBUTES[attribute], rel, 0, len(packed))
         self.found.links += head + packed
+        if self.details:
+            self.add_details(element)
+
+    def add_details(self, element: int) -> None:
+        rel, alt = self.attributes.get("rel"), None
+        if element in (AREA, IMG):
+            alt = self.attributes.get("alt")
+        detail = (self.tag.encode(), encoded(rel), encoded(alt))
+        self.found.details.append(detail)
+        if element == A:
+            self.anchor, self.anchor_text = self.found.count - 1, ""
+
+    def end_anchor(self) -> None:
+        """The text of the latest ``a`` has ended."""
+        if self.anchor >= 0:
+            name, rel, _ = self.found.details[self.anchor]
+            self.found.details[self.anchor] = (name, rel, self.anchor_text.encode())
+            self.anchor = -1
+
+    def add_css(self, text: str, attribute: str) -> None:
+        for url in css_urls(text):
+            self.add(STYLE, attribute, 0, url)
+
+    def end_sheet(self) -> None:
+        """A style element has ended."""
+        if self.sheet is not None:
+            self.add_css(self.sheet, "")
+            self.sheet = None
 
     def read_element(self, name: str, attributes: dict[str, str]) -> None:
         found = self.found
         rel = rel_bits(attributes)
         element, *urls = LINKS.get(name, (0,))
+        if name == "a":
+            self.end_anchor()
         for attribute in cast("list[str]", urls):
             value = attributes.get(attribute)
+            if (name, attribute) == ("source", "src"):
+                element = MEDIA
             if value is not None:
                 values = srcset_urls(value) if attribute == "srcset" else [value]
                 for url in values:
@@ -280,6 +340,11 @@ class _Page:
         if content is not None and lower_all(attributes.get("name", "")) == "robots":
             self.robots = [*getattr(self, "robots", []), content]
             found.robots = ",".join(self.robots).encode()
+
+
+def encoded(text: str | None) -> bytes | None:
+    """The text in UTF-8."""
+    return None if text is None else text.encode()
 
 
 def rel_bits(attributes: dict[str, str]) -> int:
