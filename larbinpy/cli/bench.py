@@ -1,8 +1,9 @@
-"""``larbinpy bench web | kernels``: measure the crawler beside bare pycurl, and the compiled part.
+"""``larbinpy bench web | fetch | kernels``: the crawler beside bare pycurl, and the compiled part.
 
 ``web`` runs the ordinary command with an ordinary configuration file on a synthetic web, and a
 bare pycurl loop over the same URLs, in pairs A B A B. The web counts the pages, from the first
 request to the end of the last response. Compare the ratio: a machine's speed drifts.
+``fetch`` measures a shard alone: its CPU per page beside bare pycurl's, see ``bench_fetch``.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, Final
 
+from larbinpy.cli.bench_fetch import add_fetch_arguments, bench_fetch
+from larbinpy.cli.bench_runs import RunFailed
 from larbinpy.testing.crawls import crawl_command, crawl_keys, write_config
 from larbinpy.testing.web import Place, WebProcess, WebSpec
 
@@ -63,17 +66,16 @@ class Run:
         return self.pages / self.seconds if self.seconds else 0.0
 
 
-class RunFailed(RuntimeError):
-    """A measured command ended badly; its own words are on stderr."""
-
-
 def bench(argv: list[str]) -> int:
     """Run the benchmark that the arguments name; returns the exit code."""
     given = _arguments(argv)
     if given.what == "kernels":
         return _bench_kernels(given.names)
     try:
-        result = _bench_web(given)
+        if given.what == "fetch":
+            result = {"machine": _machine(), **bench_fetch(given)}
+        else:
+            result = _bench_web(given)
     except (RunFailed, OSError) as error:
         print(f"larbinpy bench: {error}", file=sys.stderr)
         return 1
@@ -92,6 +94,7 @@ def _arguments(argv: list[str]) -> argparse.Namespace:
     web.add_argument("--pairs", type=int, default=6)
     web.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="sets")
     web.add_argument("--json", type=Path, metavar="FILE", help="write the result there too")
+    add_fetch_arguments(commands.add_parser("fetch", help="a shard's CPU beside bare pycurl's"))
     kernels = commands.add_parser("kernels", help="compiled code beside its plain reference")
     kernels.add_argument("names", nargs="*", help="kernels; default all")
     return parser.parse_args(argv)

@@ -3,7 +3,9 @@
 ``python -m larbinpy.testing.barecurl URLS HOSTS --connections N`` prints one JSON line.
 The loop is what a careful user of pycurl writes: epoll, reused handles, keep-alive, one connection
 a host, no DNS cache, no connection that is closed to make room for another.
-It stores nothing, finds no links, keeps no log, asks no robots.txt.
+What it shares with a shard is the work on the wire and its result: as many connections, one request
+at a time to each host, and of every page the status, the header block and the body as ``bytes``.
+It has no limits, guards, delays or records, stores nothing, finds no links, asks no robots.txt.
 """
 
 from __future__ import annotations
@@ -26,11 +28,27 @@ EVENTS: Final = 1024
 IDLE_S: Final = 1.0
 WRITABLE: Final = select.EPOLLOUT
 READABLE: Final = select.EPOLLIN
+HEADERS: Final = ["Accept-Encoding: gzip, br, zstd, deflate", "From: operator@web.test"]
+"""A crawler sends them, so the bare loop does."""
 
 
-def _sink(data: bytes) -> int:
-    """Take a piece of a body and forget it."""
-    return len(data)
+class Response:
+    """What a handle receives: libcurl appends the pieces, without a function of ours between."""
+
+    __slots__ = ("body", "headers")
+
+    def __init__(self, handle: pycurl.Curl) -> None:
+        self.headers: list[bytes] = []
+        self.body: list[bytes] = []
+        handle.setopt(pycurl.HEADERFUNCTION, self.headers.append)
+        handle.setopt(pycurl.WRITEFUNCTION, self.body.append)
+
+    def take(self) -> tuple[bytes, bytes]:
+        """Header block and body, which are forgotten here."""
+        taken = b"".join(self.headers), b"".join(self.body)
+        self.headers.clear()
+        self.body.clear()
+        return taken
 
 
 class BareCurl:
@@ -41,13 +59,23 @@ class BareCurl:
         addresses: host name to address, for hosts that are not called by address.
         connections: transfers at a time.
         seconds: begin no more transfers after so long.
+        ca: file of the certificates that vouch for servers; None: libcurl's own.
     """
 
     def __init__(
-        self, urls: list[str], addresses: dict[str, str], *, connections: int, seconds: float
+        self,
+        urls: list[str],
+        addresses: dict[str, str],
+        *,
+        connections: int,
+        seconds: float,
+        ca: str | None = None,
     ) -> None:
+        self._ca = ca
         self.pages = 0
         self.failed = 0
+        self.bytes = 0
+        """Of headers and bodies of pages."""
         self._addresses = addresses
         self._queues: dict[str, deque[str]] = {}
         for url in urls:
@@ -58,6 +86,7 @@ class BareCurl:
         self._epoll = select.epoll()
         self._watched: dict[int, int] = {}
         self._multi = self._new_multi()
+        self._responses: dict[pycurl.Curl, Response] = {}
         self._free = [self._new_handle() for _ in range(connections)]
         self._host_of: dict[pycurl.Curl, str] = {}
 
@@ -71,14 +100,17 @@ class BareCurl:
 
     def _new_handle(self) -> pycurl.Curl:
         handle = pycurl.Curl()
-        handle.setopt(pycurl.WRITEFUNCTION, _sink)
+        self._responses[handle] = Response(handle)
         handle.setopt(pycurl.OPENSOCKETFUNCTION, self._opened)
         handle.setopt(pycurl.NOSIGNAL, 1)
         handle.setopt(pycurl.DNS_CACHE_TIMEOUT, 0)  # else each transfer scans the whole cache
         handle.setopt(pycurl.HTTP_VERSION, pycurl.CURL_HTTP_VERSION_1_1)
         handle.setopt(pycurl.PROXY, "")
         handle.setopt(pycurl.USERAGENT, "barecurl")
+        handle.setopt(pycurl.HTTPHEADER, HEADERS)
         handle.setopt(pycurl.TIMEOUT, 30)
+        if self._ca:
+            handle.setopt(pycurl.CAINFO, self._ca)
         return handle
 
     def _watch(self, what: int, fd: int, multi: object, data: object) -> None:
@@ -146,20 +178,22 @@ class BareCurl:
         while more:
             more, good, bad = self._multi.info_read(EVENTS)
             for handle in good:
+                headers, body = self._release(handle)
                 is_page = handle.getinfo(pycurl.RESPONSE_CODE) == 200
                 self.pages += is_page
                 self.failed += not is_page
-                self._release(handle)
+                self.bytes += len(headers) + len(body)
             for handle, _, _ in bad:
                 self.failed += 1
                 self._release(handle)
 
-    def _release(self, handle: pycurl.Curl) -> None:
+    def _release(self, handle: pycurl.Curl) -> tuple[bytes, bytes]:
         self._multi.remove_handle(handle)
         host = self._host_of.pop(handle)
         if self._queues[host]:
             self._hosts.append(host)
         self._free.append(handle)
+        return self._responses[handle].take()
 
 
 def _curl_events(events: int) -> int:
@@ -180,6 +214,7 @@ def main(argv: list[str]) -> NoReturn:
     parser.add_argument("hosts", type=Path, help="hosts file")
     parser.add_argument("--connections", type=int, default=200)
     parser.add_argument("--seconds", type=float, default=3600)
+    parser.add_argument("--ca", help="certificates that vouch for servers")
     given = parser.parse_args(argv)
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
@@ -188,12 +223,14 @@ def main(argv: list[str]) -> NoReturn:
         read_hosts(given.hosts),
         connections=given.connections,
         seconds=given.seconds,
+        ca=given.ca,
     )
     begun_s, begun_cpu_s = time.monotonic(), time.process_time()
     loop.run()
     took = {
         "pages": loop.pages,
         "failed": loop.failed,
+        "bytes": loop.bytes,
         "seconds": time.monotonic() - begun_s,
         "cpu_seconds": time.process_time() - begun_cpu_s,
     }

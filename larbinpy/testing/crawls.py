@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from larbinpy.testing.tlsweb import TlsWeb
     from larbinpy.testing.web import WebProcess
 
 
-def crawl_keys(web: WebProcess, directory: Path) -> dict[str, str]:
+def crawl_keys(web: WebProcess | TlsWeb, directory: Path) -> dict[str, str]:
     """Keys and values that a crawl of this web needs; the value of a flag is empty."""
     return {
         "From": "operator@web.test",

@@ -158,6 +158,14 @@ class WebProcess:
             self._answer("logged")
         return list(read_log(self.directory / LOG_NAME))
 
+    def page_ends(self) -> list[int]:
+        """When the last byte of each good page was given to its socket, CLOCK_MONOTONIC."""
+        return [
+            request.end_ns
+            for request in self.requests()
+            if request.status == 200 and request.end_ns and not request.is_robots
+        ]
+
     def stop(self) -> None:
         """End the server; the access log is complete afterwards."""
         if self._child.stdin is not None:

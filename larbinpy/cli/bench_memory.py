@@ -1,0 +1,91 @@
+"""What a host costs a shard in RAM: the resident memory of its tables with many hosts in them."""
+
+from __future__ import annotations
+
+import gc
+import random
+from typing import Any, Final
+
+from larbinpy._native.hosts import HostTable
+from larbinpy.cli.bench_runs import resident_bytes
+from larbinpy.dns.addresses import Addresses
+from larbinpy.dns.base import Answer
+from larbinpy.politeness.backoff import Backoff, Trouble
+from larbinpy.politeness.gate import Gate
+from larbinpy.politeness.outage import Line
+
+IDLE_HOSTS: Final = 500_000
+RULED_HOSTS: Final = 100_000
+ROBOTS: Final = b"User-agent: *\n" + b"".join(
+    b"Disallow: /directory-%d/\n" % number for number in range(10)
+)
+"""Ten rules, more than most files have for everybody."""
+
+
+class _Names:
+    """A resolver that has an answer for everybody."""
+
+    def __init__(self) -> None:
+        self._answers: list[Answer] = []
+        self._count = 0
+
+    def submit(self, host: bytes) -> None:
+        self._count += 1
+        ip = (0x0B000000 + self._count).to_bytes(4, "big")
+        self._answers.append(Answer(host, (ip,), 1 << 62))
+
+    submit_further = submit
+
+    def answers(self) -> list[Answer]:
+        answers, self._answers = self._answers, []
+        return answers
+
+    def wait_s(self) -> float:
+        return -1.0
+
+    def close(self) -> None:
+        pass
+
+
+class _Nobody:
+    """No host was named by the operator."""
+
+    def has(self, host_id: int, host: bytes) -> bool:
+        return False
+
+
+def host_bytes() -> dict[str, float]:
+    """Bytes a host: ``idle``: name, address, delays; ``ruled``: rules and a back-off beside it."""
+    idle, kept = _grown(IDLE_HOSTS, is_ruled=False)
+    del kept
+    ruled, _ = _grown(RULED_HOSTS, is_ruled=True)
+    return {"idle": idle, "ruled": ruled}
+
+
+def _grown(count: int, *, is_ruled: bool) -> tuple[float, Any]:
+    gc.collect()
+    before = resident_bytes()
+    line = Line(random.Random(1))
+    table = HostTable(wait_ns=10**9, wait_ip_ns=10**9)
+    addresses = Addresses(
+        table,
+        _Names(),
+        is_askable=_yes,
+        is_allowed=_yes,
+        named=_Nobody(),  # type: ignore[arg-type]  # all that is asked of it
+        line=line,
+    )
+    gate = Gate(b"larbin")
+    backoff = Backoff(random.Random(1), wait_ns=10**9, dead_ns=10**9)
+    for number in range(count):
+        host = b"www.host-%d.example" % number
+        addresses.want(host)
+        addresses.turn(0)
+        if is_ruled:
+            gate.learn(b"http://%b:80" % host, 200, ROBOTS, 0)
+            backoff.failed(host, Trouble.BROKEN, 0)
+    return (resident_bytes() - before) / count, (table, addresses, gate, backoff)
+
+
+def _yes(_ip: bytes) -> bool:
+    return True
