@@ -16,8 +16,9 @@ from posix.unistd cimport close
 
 from webpages cimport (
     METHOD_HEAD, REQUEST_MAX, REQUEST_OK, REQUEST_PARTIAL, SALT_LATENCY, WEB_UNKNOWN, log_add,
-    log_entry, log_path, put_response, web_address, web_at, web_draw, web_facts, web_facts_of,
-    web_find, web_find_host, web_link, web_log, web_parse, web_place, web_request, web_spec,
+    log_entry, log_path, put_response, trap_find, web_address, web_at, web_draw, web_facts,
+    web_facts_of, web_find, web_find_host, web_is_trap, web_link, web_log, web_parse, web_place,
+    web_request, web_spec,
 )
 
 
@@ -195,7 +196,7 @@ cdef inline int note(web_server *s, conn *c, int64_t host, const web_request *r)
     e.start_ns, e.agent, e.method = now_ns(), r.agent, r.method
     e.host, e.index, e.kind = host, c.at.index, c.at.kind
     e.address, e.connection, e.status = c.address, c.number, c.facts.status
-    if c.at.kind == WEB_UNKNOWN and r.path:
+    if c.at.kind >= WEB_UNKNOWN and r.path:
         return log_path(&s.log, e, r.path, r.path_len)
     return 0
 
@@ -217,6 +218,8 @@ cdef inline int begin(web_server *s, conn *c, int status, const web_request *r) 
         host = web_find_host(w, r.host, r.host_len) if r.host else -1
         if host < 0 or web_address(w, <uint64_t>host) != c.address:
             status = 421
+        elif web_is_trap(w, <uint64_t>host):
+            c.at = trap_find(w, <uint64_t>host, r.host, r.host_len, r.path, r.path_len)
         else:
             c.at = web_find(w, <uint64_t>host, r.path, r.path_len)
     c.facts = web_facts_of(w, c.at)

@@ -13,7 +13,7 @@ enum { LOG_LINE = 256, LOG_BLOCK = 1 << 18 }; /* longest line, its path not coun
 typedef struct {
     uint64_t start_ns, end_ns, agent;
     int64_t host;   /* -1: none of this web */
-    uint64_t index; /* of the place; of an unknown path its offset in the arena */
+    uint64_t index; /* of the place; of an unknown path and of a trap's its offset in the arena */
     uint32_t address, connection, path_len;
     uint16_t status;
     uint8_t kind, method;
@@ -21,7 +21,7 @@ typedef struct {
 
 typedef struct {
     log_entry *entries;
-    char *arena; /* unknown paths, as they were sent */
+    char *arena; /* paths of traps and unknown ones, as they were sent */
     size_t len, room, arena_len, arena_room;
 } web_log;
 
@@ -67,7 +67,7 @@ static char *put_entry(const web_spec *w, const web_log *log, char *p, const log
     p = put_column(put_column(p, e->start_ns), e->end_ns);
     p = e->host < 0 ? PUT(p, "-1\t") : put_column(p, (uint64_t)e->host);
     char *path = p;
-    if (e->kind == WEB_UNKNOWN)
+    if (e->kind >= WEB_UNKNOWN)
         p = put_bytes(p, log->arena + e->index, e->path_len);
     else
         p = put_path(w, p, web_at((uint64_t)e->host, e->kind, e->index));

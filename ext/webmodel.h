@@ -26,7 +26,7 @@ enum { HOST_CHILDREN = 4, LINKS_MAX = 4096, POOL_BYTES = 65536, DIRECTORIES = 8 
 
 enum { /* kinds of places; those below WEB_OFF are on the server */
     WEB_PAGE, WEB_CHAIN, WEB_NOTE, WEB_GONE, WEB_ARCHIVE, WEB_CGI, WEB_IMAGE, WEB_ROBOTS,
-    WEB_OFF, WEB_SCHEME, WEB_UNKNOWN
+    WEB_OFF, WEB_SCHEME, WEB_UNKNOWN, WEB_TRAP
 };
 
 enum { /* shares, in the order of SHARES in webserver.pyx; dead .. scheme are shares of links */
@@ -44,13 +44,14 @@ enum { FLAG_BASE = 1, FLAG_REFRESH = 2, FLAG_DECOY = 4 };
 
 enum { /* one salt for each independent draw */
     SALT_FATE = 1, SALT_DETAIL, SALT_DIRECTORY, SALT_PRIVATE, SALT_SIZE, SALT_LARGE, SALT_FLAGS,
-    SALT_LINK, SALT_NAME, SALT_ROBOTS, SALT_TEXT, SALT_LATENCY, SALT_POOL, SALT_TARGET
+    SALT_LINK, SALT_NAME, SALT_ROBOTS, SALT_TEXT, SALT_LATENCY, SALT_POOL, SALT_TARGET, SALT_TRAP
 };
 
 typedef struct {
     uint64_t seed, hosts, pages, roots, notes, chain;
     uint32_t links, branch, port, layered, keep_alive, names_per_address;
     uint32_t page_bytes, page_spread, large_bytes, latency_ms, latency_spread_ms;
+    uint32_t traps; /* hosts of each kind of trap, numbered behind `hosts`; see webtraps.h */
     double share[SHARE_COUNT];
     char *pool; /* POOL_BYTES of words */
 } web_spec;
@@ -134,14 +135,18 @@ static inline int web_is_named(const web_spec *w, uint64_t host) {
     return web_has(w, SHARE_NAME, web_draw(w, SALT_NAME, host, 0));
 }
 
-/* Address in host byte order; named hosts may share one. */
+static inline int web_is_trap(const web_spec *w, uint64_t host) { return host >= w->hosts; }
+
+/* Address in host byte order; named hosts may share one, traps share the first. */
 static inline uint32_t web_address(const web_spec *w, uint64_t host) {
+    if (web_is_trap(w, host)) return 0x7f000001;
     if (web_is_named(w, host)) host -= host % w->names_per_address;
     return (uint32_t)(0x7f000001 + host);
 }
 
 static inline int web_robots(const web_spec *w, uint64_t host) {
     uint64_t x = web_draw(w, SALT_ROBOTS, host, 0);
+    if (web_is_trap(w, host)) return ROBOTS_NONE;
     if (!web_has(w, SHARE_ROBOTS, x)) return ROBOTS_NONE;
     uint64_t variant = web_mix(x) % 5;
     return variant < 3 ? ROBOTS_ALL : variant == 3 ? ROBOTS_NAMED : ROBOTS_OTHER;

@@ -1,39 +1,14 @@
 /* The synthetic web as bytes: paths, URLs, the text of links, pages and whole responses.
  *
- * Writers take a pointer to free room and return the end of what they wrote; the caller sees to the
- * room (`web_room`).  No page is stored: the words come from a pool, cut at places that the page's
- * hash picks, behind a title that no other page has (in letters too, since larbin's page hash reads
- * letters only).
+ * No page is stored: the words come from a pool, cut at places that the page's hash picks, behind a
+ * title that no other page has (in letters too, since larbin's page hash reads letters only).
  */
 #ifndef LARBINPY_WEBPAGE_H
 #define LARBINPY_WEBPAGE_H
 
-#include "webmodel.h"
+#include "webtraps.h"
 
 enum { LINK_ROOM = 512, PAGE_ROOM = 8192, LENGTH_WIDTH = 10, PATH_ROOM = 64 };
-
-static inline char *put_bytes(char *p, const char *text, size_t n) {
-    memcpy(p, text, n);
-    return p + n;
-}
-
-#define PUT(p, literal) put_bytes(p, literal, sizeof(literal) - 1)
-
-static inline char *put_text(char *p, const char *text) { return put_bytes(p, text, strlen(text)); }
-
-static char *put_number(char *p, uint64_t value) {
-    char digits[20];
-    int n = 0;
-    do digits[n++] = (char)('0' + value % 10);
-    while (value /= 10);
-    while (n) *p++ = digits[--n];
-    return p;
-}
-
-static char *put_word(char *p, uint64_t value) { /* 16 letters, one for each half byte */
-    for (int k = 0; k < 16; k++, value >>= 4) *p++ = "bcdfghjklmnpqrst"[value & 15];
-    return p;
-}
 
 /* Room that any response needs. */
 static size_t web_room(const web_spec *w) {
@@ -42,38 +17,10 @@ static size_t web_room(const web_spec *w) {
     return body + (size_t)(w->links + w->branch + 16) * LINK_ROOM + PAGE_ROOM;
 }
 
-/* Fills the pool with words of 2 to 9 letters. */
-static void web_fill_pool(const web_spec *w) {
-    uint64_t x = web_draw(w, SALT_POOL, 0, 0);
-    for (uint32_t at = 0; at < POOL_BYTES;) {
-        x = web_mix(x);
-        uint32_t n = 2 + x % 8;
-        for (uint32_t k = 0; k < n && at < POOL_BYTES; k++) w->pool[at++] = 'a' + (x >> (8 + 5 * k)) % 26;
-        if (at < POOL_BYTES) w->pool[at++] = ' ';
-    }
-}
-
-static char *put_words(const web_spec *w, char *p, uint64_t x, uint64_t n) {
-    while (n) {
-        x = web_mix(x);
-        uint64_t part = web_least(n, POOL_BYTES / 2);
-        p = put_bytes(p, w->pool + x % (POOL_BYTES / 2), part);
-        n -= part;
-    }
-    return p;
-}
-
 /* --- names, paths, URLs ------------------------------------------------------------------ */
 
-static char *put_address(char *p, uint32_t address) {
-    for (int shift = 24; shift >= 0; shift -= 8) {
-        p = put_number(p, (address >> shift) & 0xff);
-        if (shift) *p++ = '.';
-    }
-    return p;
-}
-
 static char *put_host(const web_spec *w, char *p, uint64_t host) {
+    if (web_is_trap(w, host)) return put_trap_host(w, p, host);
     if (!web_is_named(w, host)) return put_address(p, web_address(w, host));
     *p++ = 'h';
     for (uint64_t limit = 1000; limit > 1 && host < limit; limit /= 10) *p++ = '0';
@@ -129,18 +76,13 @@ static char *put_url(const web_spec *w, char *p, web_place at) {
 
 /* --- from a request to a place ----------------------------------------------------------- */
 
-static const char *take_number(const char *p, const char *end, uint64_t *value) {
-    uint64_t v = 0;
-    for (; p < end && *p >= '0' && *p <= '9'; p++) v = v * 10 + (uint64_t)(*p - '0');
-    *value = v;
-    return p;
-}
-
 /* The host with this name (no port), or -1. */
 static int64_t web_find_host(const web_spec *w, const char *name, size_t n) {
     char own[PATH_ROOM];
     const char *p = name, *end = name + n;
     uint64_t host = 0, part;
+    int64_t trap = trap_find_host(w, name, n);
+    if (trap >= 0) return trap;
     if (n && (*p | 32) == 'h') {
         take_number(p + 1, end, &host);
     } else {
@@ -321,6 +263,7 @@ static char *put_robots(const web_spec *w, char *p, uint64_t host) {
 
 static char *put_body(const web_spec *w, char *p, web_place at, const web_facts *facts, web_link *links) {
     static const char *const magics[5] = {"", "", "\x89PNG\r\n\x1a\n", "%PDF-1.4\n", "PK\x03\x04"};
+    if (at.kind == WEB_TRAP) return put_trap(w, p, at);
     if (at.kind == WEB_ROBOTS && facts->status == 200) return put_robots(w, p, at.host);
     if (facts->status != 200) return put_error(w, p, at, facts);
     if (facts->type == TYPE_HTML) return put_html(w, p, at, facts, links);

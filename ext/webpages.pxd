@@ -1,4 +1,4 @@
-# The synthetic web of webmodel.h, webpage.h, webhttp.h and weblog.h: declarations only.
+# The synthetic web of webmodel.h, webtraps.h, webpage.h, webhttp.h and weblog.h: declarations only.
 
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
@@ -38,6 +38,7 @@ cdef extern from "webmodel.h" nogil:
         uint32_t large_bytes
         uint32_t latency_ms
         uint32_t latency_spread_ms
+        uint32_t traps
         double share[32]
         char *pool
     ctypedef struct web_place:
@@ -54,12 +55,23 @@ cdef extern from "webmodel.h" nogil:
         web_place target
     uint64_t web_draw(const web_spec *w, uint64_t salt, uint64_t host, uint64_t index)
     uint32_t web_address(const web_spec *w, uint64_t host)
+    bint web_is_trap(const web_spec *w, uint64_t host)
     bint web_is_named(const web_spec *w, uint64_t host)
     int web_robots(const web_spec *w, uint64_t host)
     bint web_is_private(const web_spec *w, web_place at)
     web_facts web_facts_of(const web_spec *w, web_place at)
     uint32_t web_links(const web_spec *w, web_place at, const web_facts *f, web_link *out)
     web_place web_at(uint64_t host, int kind, uint64_t index)
+
+
+cdef extern from "webtraps.h" nogil:
+    enum: TRAP_KINDS
+    ctypedef struct trap_name:
+        const char *text
+        size_t size
+    const trap_name *trap_names
+    web_place trap_find(const web_spec *w, uint64_t host, const char *name, size_t name_len,
+                        const char *path, size_t n)
 
 
 cdef extern from "webpage.h" nogil:

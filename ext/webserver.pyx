@@ -22,10 +22,11 @@ from webloop cimport (
     web_watch,
 )
 from webpages cimport (
-    HOST_CHILDREN, LINK_ROOM, LINKS_MAX, POOL_BYTES, SHARE_COUNT, WEB_OFF, WEB_UNKNOWN, log_free,
-    log_write, put_address, put_body, put_host, put_link, put_location, put_url, web_address,
-    web_agent_hash, web_at, web_facts, web_facts_of, web_fill_pool, web_find, web_find_host,
-    web_is_named, web_is_private, web_link, web_links, web_place, web_robots, web_room, web_spec,
+    HOST_CHILDREN, LINK_ROOM, LINKS_MAX, POOL_BYTES, SHARE_COUNT, TRAP_KINDS, WEB_OFF, WEB_UNKNOWN,
+    log_free, log_write, put_address, put_body, put_host, put_link, put_location, put_url,
+    trap_names, web_address, web_agent_hash, web_at, web_facts, web_facts_of, web_fill_pool,
+    web_find, web_find_host, web_is_named, web_is_private, web_is_trap, web_link, web_links,
+    web_place, web_robots, web_room, web_spec,
 )
 
 
@@ -35,6 +36,8 @@ SHARES = (
     "robots",
 )
 """Names of the shares that ``Web`` takes, in its order."""
+TRAPS = tuple(trap_names[kind].text[:trap_names[kind].size].decode() for kind in range(TRAP_KINDS))
+"""Names of the kinds of traps, in the order of their hosts."""
 
 
 cdef class Web:
@@ -57,7 +60,8 @@ cdef class Web:
         self, *, uint64_t seed, uint64_t hosts, uint64_t pages, uint64_t roots, uint64_t notes,
         uint64_t chain, uint32_t links, uint32_t branch, uint32_t port, bint layered,
         bint keep_alive, uint32_t names_per_address, uint32_t page_bytes, uint32_t page_spread,
-        uint32_t large_bytes, uint32_t latency_ms, uint32_t latency_spread_ms, shares,
+        uint32_t large_bytes, uint32_t latency_ms, uint32_t latency_spread_ms, uint32_t traps,
+        shares,
     ):
         if len(shares) != SHARE_COUNT:
             raise ValueError(f"{len(shares)} shares, {SHARE_COUNT} wanted")
@@ -65,8 +69,8 @@ cdef class Web:
             raise ValueError("hosts, roots, pages or notes out of range")
         if not (2 <= branch <= 16 and links < LINKS_MAX and names_per_address >= 1):
             raise ValueError("branch, links or names_per_address out of range")
-        if chain >= 1 << 32 or port > 65535 or page_spread > page_bytes:
-            raise ValueError("chain, port or page_spread out of range")
+        if traps > 1000 or chain >= 1 << 32 or port > 65535 or page_spread > page_bytes:
+            raise ValueError("traps, chain, port or page_spread out of range")
         self.w.seed, self.w.hosts, self.w.pages, self.w.roots = seed, hosts, pages, roots
         self.w.notes, self.w.chain, self.w.links, self.w.branch = notes, chain, links, branch
         self.w.port, self.w.layered, self.w.keep_alive = port, layered, keep_alive
@@ -74,6 +78,7 @@ cdef class Web:
         self.w.page_bytes, self.w.page_spread = page_bytes, page_spread
         self.w.large_bytes = large_bytes
         self.w.latency_ms, self.w.latency_spread_ms = latency_ms, latency_spread_ms
+        self.w.traps = traps
         for k in range(SHARE_COUNT):
             self.w.share[k] = shares[k]
         self.w.pool = <char *>malloc(POOL_BYTES)
@@ -105,6 +110,13 @@ cdef class Web:
             web_robots(&self.w, host),
         )
 
+    def trap(self, uint64_t host):
+        """The name of a trap host; hosts are numbered behind the honest ones."""
+        if not self.w.hosts <= host < self.w.hosts + TRAP_KINDS * self.w.traps:
+            raise IndexError(f"no trap {host}")
+        cdef char name[64]
+        return name[:put_host(&self.w, name, host) - name]
+
     def url(self, uint64_t host, int kind, uint64_t index):
         """The URL of a place, normalised; also of places that are not on the server."""
         cdef char text[256]
@@ -113,7 +125,7 @@ cdef class Web:
     def find(self, bytes host, bytes path):
         """The place with this host (no port) and path, or None."""
         cdef int64_t number = web_find_host(&self.w, host, len(host))
-        if number < 0 or not path:
+        if number < 0 or web_is_trap(&self.w, number) or not path:
             return None
         cdef web_place at = web_find(&self.w, number, path, len(path))
         return None if at.kind == WEB_UNKNOWN else (at.host, at.kind, at.index)

@@ -2,6 +2,7 @@ from collections.abc import Sequence
 from typing import Self
 
 SHARES: tuple[str, ...]
+TRAPS: tuple[str, ...]
 
 class Web:
     def __new__(
@@ -24,9 +25,11 @@ class Web:
         large_bytes: int,
         latency_ms: int,
         latency_spread_ms: int,
+        traps: int,
         shares: Sequence[float],
     ) -> Self: ...
     def host(self, host: int) -> tuple[bytes, bytes, bool, int]: ...
+    def trap(self, host: int) -> bytes: ...
     def url(self, host: int, kind: int, index: int) -> bytes: ...
     def find(self, host: bytes, path: bytes) -> tuple[int, int, int] | None: ...
     def facts(

@@ -67,8 +67,9 @@ def _prepare(arguments: argparse.Namespace) -> None:
 
 
 def _write_files(web: SyntheticWeb, arguments: argparse.Namespace) -> None:
+    seeds = [*web.seeds(), *(trap.url for trap in web.traps())]
     (arguments.dir / HOSTS_NAME).write_bytes(b"".join(web.hosts_file()))
-    (arguments.dir / SEEDS_NAME).write_bytes(b"".join(url + b"\n" for url in web.seeds()))
+    (arguments.dir / SEEDS_NAME).write_bytes(b"".join(url + b"\n" for url in seeds))
     if arguments.expected:
         answer = expected(web.spec, Scope(depth_in_site=arguments.depth)).to_json()
         (arguments.dir / EXPECTED_NAME).write_text(json.dumps(answer, indent=1) + "\n")

@@ -83,6 +83,18 @@ class Host:
 
 
 @dataclass(frozen=True, slots=True)
+class Trap:
+    """A host that has an answer to every URL and never an end of links (``docs/traps.md``)."""
+
+    kind: str
+    """One of ``webserver.TRAPS``."""
+    host: int
+    """Its number in the access log."""
+    url: bytes
+    """Of its first page, which nobody links to."""
+
+
+@dataclass(frozen=True, slots=True)
 class Link:
     """One link as it stands in a page."""
 
@@ -187,6 +199,15 @@ class SyntheticWeb:
     def seeds(self) -> list[bytes]:
         """The URLs that a crawl starts from."""
         return [self.url(Place(host, Kind.PAGE, 0)) for host in range(self.spec.roots)]
+
+    def traps(self) -> list[Trap]:
+        """The traps, in the order of their hosts."""
+        first, each = self.spec.hosts, self.spec.traps
+        return [
+            Trap(kind, host, b"http://%b:%d/" % (self._native.trap(host), self.spec.port))
+            for number, kind in enumerate(webserver.TRAPS)
+            for host in range(first + number * each, first + (number + 1) * each)
+        ]
 
     def hosts_file(self) -> Iterator[bytes]:
         """Lines of a hosts file: one for each host that has a name."""

@@ -45,6 +45,9 @@ class WebSpec:
     latency_spread_ms: int = 0
     """Each place answers after ``latency_ms`` plus its own part of this."""
 
+    traps: int = 0
+    """Hosts of each kind of trap, beside all others; see ``docs/traps.md``."""
+
     # Shares of links.
     dead: float = 0.03
     """To pages that do not exist."""
