@@ -89,6 +89,7 @@ def _settings(start: Start, recorded: Recorded) -> Settings:
         config.durability,
         sync_s=config.sync_time_s,
         keeps_pages=config.page_no_duplicate,
+        outputs=(start.state, config.output_dir.absolute()),
         host_state=recorded,
     )
 

@@ -17,7 +17,7 @@ from larbinpy.config import processes
 from larbinpy.domain import psl_bytes
 from larbinpy.errors import ConfigError, FormatError, StorageError
 from larbinpy.manifest import Manifest, boot_id, check_manifest, parse_manifest
-from larbinpy.wholefile import LOCK_WAIT_S, lock_file, sync_directory, write_whole
+from larbinpy.wholefile import LOCK_WAIT_S, lock_file, make_directory, sync_directory, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -117,7 +117,7 @@ class StateDirectory:
         """
         self.path = path.absolute()
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
+            make_directory(self.path)
             self._lock_fd = os.open(
                 self.path / "LOCK", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644
             )

@@ -35,6 +35,15 @@ def write_whole(path: Path, data: bytes) -> None:
         raise StorageError(f"{path}: {error.strerror}") from error
 
 
+def make_directory(path: Path) -> None:
+    """Make a directory, and those above it, where they are missing; a power failure keeps it."""
+    if path.is_dir():
+        return
+    make_directory(path.parent)
+    path.mkdir(exist_ok=True)
+    sync_directory(path.parent)
+
+
 def sync_directory(path: Path) -> None:
     """Bring the names in a directory onto the medium."""
     directory = os.open(path, os.O_RDONLY)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import fcntl
 import os
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from larbinpy.errors import StorageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
 LOCK_POLL_S: Final = 0.05
@@ -42,6 +43,13 @@ class Disk:
     def sync(self, fd: int) -> None:
         """Wait until the bytes of the file, or the names of a directory, are on the medium."""
         os.fsync(fd)
+
+    def sync_all(self, fd: int) -> None:
+        """Wait until all that was written to the file system of ``fd`` is on the medium."""
+        libc = ctypes.CDLL(None, use_errno=True)
+        if libc.syncfs(fd):
+            number = ctypes.get_errno()
+            raise OSError(number, os.strerror(number))
 
     def replace(self, source: Path, target: Path) -> None:
         """Give a file its final name, in place of a file that has it."""
@@ -105,6 +113,38 @@ def sync_directory(disk: Disk, directory: Path) -> None:
         disk.sync(fd)
     finally:
         os.close(fd)
+
+
+def make_directory(disk: Disk, path: Path, *, is_synced: bool) -> None:
+    """Make a directory, and those above it, where they are missing."""
+    if path.is_dir():
+        return
+    make_directory(disk, path.parent, is_synced=is_synced)
+    path.mkdir(exist_ok=True)
+    if is_synced:
+        sync_directory(disk, path.parent)
+
+
+def sync_around(disk: Disk, paths: Iterable[Path]) -> None:
+    """Bring the file systems of these directories to the medium, each once.
+
+    One that is not there yet will lie on that of its parent.
+
+    Raises:
+        StorageError: a disk refused.
+    """
+    systems = set()
+    for path in paths:
+        there = next(up for up in (path, *path.parents) if up.is_dir())
+        with storage_errors(there):
+            fd = os.open(there, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            try:
+                system = os.fstat(fd).st_dev
+                if system not in systems:
+                    disk.sync_all(fd)
+                systems.add(system)
+            finally:
+                os.close(fd)
 
 
 def lock(path: Path, *, wait_s: float) -> int:

@@ -74,16 +74,19 @@ class Durability:
             self._syncer.marked(mark, writer.next_lsn - 1)
         self._release()
         self._tail.writer.flush()
-        self._syncer.begin(self._tail.writer, now_ns, must=wait)
+        self._syncer.begin(self._tail.writer, now_ns, must=wait, has_held=self.held.count > 0)
 
     def _release(self) -> None:
-        """Write the DONEs whose children are on the medium, in all shards."""
+        """Write the DONEs whose children are on the medium, in all shards, and their pages."""
         if self.held.count:
-            for done in self.held.release(self._times.common_ns()):
+            safe_ns = min(self._times.common_ns(), self._syncer.outputs_ns)
+            for done in self.held.release(safe_ns):
                 self._finish(done)
 
     def _rescue(self) -> None:
         """Write all that no sync covers again, into a new segment; may be called again."""
+        if self._syncer.outputs_fault:
+            raise StorageError(self._syncer.outputs_fault)
         if self._syncer.failures > 1:
             path = self._tail.writer.path
             raise StorageError(f"{path}: the disk failed to sync for the second time")
@@ -121,8 +124,9 @@ class Durability:
         self._release()
         end = time.monotonic() + CHILDREN_WAIT_S
         while self.held.count and time.monotonic() < end:
-            time.sleep(_POLL_S)
-            self._release()
+            self.turn(wait=True)
+            if self.held.count:
+                time.sleep(_POLL_S)
         self.sync_now()
 
     def close(self) -> None:

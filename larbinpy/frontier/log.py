@@ -88,6 +88,7 @@ class PersistentFifo:
             syncer = Syncer(
                 disk, found.directory, period_ns=settings.period_ns, times=times,
                 synced_lsn=recovery.next_lsn - 1, marked_lsn=found.synced_lsn,
+                outputs=settings.outputs,
             )  # fmt: skip
         self._tail = Tail(
             disk, found, settings, self._shelf, syncer,
@@ -129,7 +130,7 @@ class PersistentFifo:
         """
         disk = disk or rim.Disk()
         with rim.storage_errors(directory):
-            directory.mkdir(parents=True, exist_ok=True)
+            rim.make_directory(disk, directory, is_synced=settings.is_synced)
         lock = rim.lock(directory / "LOCK", wait_s=lock_wait_s)
         try:
             recovery = Recovery(disk, directory, uuid, settings, is_trusted=is_trusted)

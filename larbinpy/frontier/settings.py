@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from larbinpy.frontier.payloads import HostState
 
@@ -21,12 +22,14 @@ class Settings:
     segment_bytes: int
     """A segment that has reached this size is sealed; at most 2 GiB."""
     durability: str = "process"
-    """``process`` syncs behind the writes; ``power`` also holds a DONE until its children are
-    synced; ``off`` never waits for the medium."""
+    """``process`` syncs behind the writes; ``power`` also holds a DONE until its children, and what
+    was stored of its page, are synced; ``off`` never waits for the medium."""
     sync_s: float = 1.0
     """``syncTime``."""
     keeps_pages: bool = False
     """Whether digests of pages outlive their segments."""
+    outputs: tuple[Path, ...] = ()
+    """Where pages are stored and logged, by others: absolute paths."""
     host_state: Callable[[bytes], HostState | None] | None = None
     """What is to be kept of a host when the segment of its HOST is deleted."""
 

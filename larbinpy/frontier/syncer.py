@@ -13,7 +13,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from larbinpy.frontier.disk import storage_errors, sync_directory
+from larbinpy.errors import StorageError
+from larbinpy.frontier.disk import storage_errors, sync_around, sync_directory
+from larbinpy.frontier.synctimes import FOREVER
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -29,6 +31,10 @@ BACKLOG_BYTES: Final = 64 << 20
 """A log that is so far ahead of its sync waits for it."""
 
 
+class _OutputsError(StorageError):
+    """What parsers have stored was not synced."""
+
+
 @dataclass(slots=True)
 class _Job:
     """A sync that runs."""
@@ -41,8 +47,8 @@ class _Job:
     full: list[SegmentWriter]
     """Sealed segments, to be closed afterwards."""
     chunks: list[Chunk]
-    is_named: bool
-    """Whether it covers the name of the newest segment."""
+    has_outputs: bool
+    """Whether it covers what parsers have stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +66,19 @@ class Syncer:
     """
 
     __slots__ = ("_began_ns", "_chunks", "_directory", "_disk", "_failed", "_full", "_job", "_mark",
-                 "_marked", "_named", "_period_ns", "_pool", "_times", "_waiting_bytes", "failures",
-                 "is_broken", "safe_lsn", "synced_lsn")  # fmt: skip
+                 "_marked", "_named", "_outputs", "_period_ns", "_pool", "_times", "_waiting_bytes",
+                 "failures", "is_broken", "outputs_fault", "outputs_ns", "safe_lsn",
+                 "synced_lsn")  # fmt: skip
 
     def __init__(
         self, disk: Disk, directory: Path, *, period_ns: int, times: SyncTimes, synced_lsn: int,
-        marked_lsn: int,
+        marked_lsn: int, outputs: tuple[Path, ...] = (),
     ) -> None:  # fmt: skip
         """Begin behind a log of which everything up to ``synced_lsn`` is on the medium.
 
         Args:
             marked_lsn: its last SYNCMARK.
+            outputs: where pages are stored, for pages that wait for it.
         """
         self._disk = disk
         self._directory = directory
@@ -79,6 +87,11 @@ class Syncer:
         self.synced_lsn = synced_lsn
         self.safe_lsn = marked_lsn
         """The last SYNCMARK that is itself on the medium: what it covers survives anything."""
+        self._outputs = outputs
+        self.outputs_ns = 0 if outputs else FOREVER
+        """What was stored before this time is on the medium."""
+        self.outputs_fault = ""
+        """Why what was stored could not be synced: it cannot be stored again from here."""
         self.failures = 0
         self.is_broken = False
         """A sync has failed, and what it covered was not yet written elsewhere."""
@@ -98,22 +111,32 @@ class Syncer:
         self._waiting_bytes += full.unsynced_bytes
         self._chunks += full.take_unsynced()
 
-    def begin(self, writer: SegmentWriter, now_ns: int, *, must: bool = False) -> None:
-        """Start a sync of all that is written, if it is time for one and none runs."""
+    def begin(
+        self, writer: SegmentWriter, now_ns: int, *, must: bool = False, has_held: bool = False
+    ) -> None:
+        """Start a sync of all that is written, if it is time for one and none runs.
+
+        Args:
+            must: it is time.
+            has_held: pages wait for what was stored of them; it is synced too.
+        """
         if self._job is not None or self.is_broken:
             return
+        has_outputs = has_held and bool(self._outputs)
         if writer.written_lsn == self.synced_lsn:
             self._times.publish(now_ns)
-            return
+            if not has_outputs:
+                return
         if not (must or self._full or self._is_due(writer, now_ns)):
             return
         full, self._full = self._full, []
         chunks, self._chunks = self._chunks + writer.take_unsynced(), []
         self._waiting_bytes = 0
+        outputs = self._outputs if has_outputs else ()
         is_named = writer.number != self._named
-        future = self._pool.submit(self._sync, [*full, writer], is_named)
+        future = self._pool.submit(self._sync, [*full, writer], is_named, outputs)
         began_us = time.time_ns() // 1000
-        self._job = _Job(future, writer.written_lsn, now_ns, began_us, full, chunks, is_named)
+        self._job = _Job(future, writer.written_lsn, now_ns, began_us, full, chunks, has_outputs)
         self._named, self._began_ns = writer.number, now_ns
 
     def _is_due(self, writer: SegmentWriter, now_ns: int) -> bool:
@@ -124,13 +147,19 @@ class Syncer:
         waiting = self._waiting_bytes + writer.unsynced_bytes
         return self._job is not None and waiting >= BACKLOG_BYTES
 
-    def _sync(self, writers: list[SegmentWriter], is_named: bool) -> None:
+    def _sync(
+        self, writers: list[SegmentWriter], is_named: bool, outputs: tuple[Path, ...]
+    ) -> None:
         for writer in writers:
             with storage_errors(writer.path):
                 self._disk.sync_data(writer.fd)
         if is_named:
             with storage_errors(self._directory):
                 sync_directory(self._disk, self._directory)
+        try:
+            sync_around(self._disk, outputs)
+        except StorageError as error:
+            raise _OutputsError(f"{error}; what was stored there may be gone") from error
 
     def settle(self, *, wait: bool = False) -> Mark | None:
         """See to a sync that has ended; returns what is to be marked, if anything.
@@ -146,16 +175,21 @@ class Syncer:
             self._chunks = job.chunks + self._chunks
             self._full = job.full + self._full
             self.failures += 1
+            if isinstance(fault, _OutputsError):
+                self.outputs_fault = str(fault)
             self.is_broken = True
             return None
         for full in job.full:
             full.close()
         # A sync that covers nothing but the last mark is not marked: an idle log comes to rest.
         is_new = not self._mark or (self.synced_lsn, job.lsn) != (self._mark - 1, self._mark)
+        is_new = is_new and job.lsn > self.synced_lsn
         if self._mark and self._mark <= job.lsn:
             self.safe_lsn = self._mark if self._mark == self._marked + 1 else self._marked
         self.synced_lsn = job.lsn
         self._times.publish(job.began_ns)
+        if job.has_outputs:
+            self.outputs_ns = job.began_ns
         return Mark(job.lsn, job.began_us) if is_new else None
 
     def marked(self, mark: Mark, lsn: int) -> None:

@@ -244,13 +244,19 @@ def _check_pages(verdict: Verdict, output: Path, answer: Expected, web: WebProce
         named = set()
         for line in text.split(b"\n")[:-1]:
             number, _, url = line.strip().partition(b" ")
+            if not number.isdigit():
+                verdict.torn += 1
+                verdict.faults.append(f"{index.parent.name}/index: torn line {line[:60]!r}")
+                continue
             name = f"f{int(number):05d}"
             named.add(name)
-            stored[url] += 1
             place = model.find(url)
-            if place is None or (index.parent / name).read_bytes() != _body(web, place):
+            path = index.parent / name
+            if place is None or not path.exists() or path.read_bytes() != _body(web, place):
                 verdict.torn += 1
                 verdict.faults.append(f"{index.parent.name}/{name}: not the page {url!r}")
+                continue
+            stored[url] += 1
         verdict.without_index += len({path.name for path in index.parent.glob("f*")} - named)
     verdict.stored = len(stored)
     verdict.stored_again = stored.total() - len(stored)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.chaos import disks, kills, limits, syscalls
+from tests.chaos import disks, kills, limits, power, syscalls
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,6 +26,7 @@ KILLS_S = 15.0
 POSITIONS = 40
 POSITIONS_S = 12.0
 WAYS = 2
+MOMENTS = 4
 
 
 @pytest.fixture
@@ -52,6 +53,16 @@ def test_calls_that_go_wrong(tmp_path: Path, seed: int) -> None:
         kinds=list(syscalls.KINDS), roles=list(syscalls.ROLES),
     )  # fmt: skip
     syscalls.show(score)
+    assert score.faults == []
+
+
+@pytest.mark.parametrize("durability", ["power", "process"])
+def test_power_failures(tmp_path: Path, seed: int, durability: str) -> None:
+    """What was synced is there, and the crawl goes on with it."""
+    if shutil.which("cc") is None:
+        pytest.skip("no C compiler: cc is needed for tests/chaos/record.c")
+    score = power.fail(MOMENTS, seed, durability, tmp_path, hosts=20)
+    power.show(score, durability)
     assert score.faults == []
 
 

@@ -69,12 +69,13 @@ def open_log(
     is_trusted: bool = True,
     times: SyncTimes | None = None,
     disk: Disk | None = None,
+    outputs: tuple[Path, ...] = (),
 ) -> tuple[PersistentFifo, Recovered]:
     """Open a log as tests want it: small segments, no waiting for the medium."""
     return PersistentFifo.open(
         directory,
         uuid=UUID,
-        settings=Settings(segment_bytes, durability, sync_s),
+        settings=Settings(segment_bytes, durability, sync_s, outputs=outputs),
         is_trusted=is_trusted,
         times=times,
         lock_wait_s=0,

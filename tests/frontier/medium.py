@@ -15,13 +15,14 @@ from larbinpy.frontier.disk import Disk
 class Medium(Disk):
     """Writes as usual, and remembers what was synced; ``is_slow`` syncs wait for ``go``."""
 
-    __slots__ = ("bytes", "fails", "go", "names", "syncs")
+    __slots__ = ("bytes", "fails", "go", "names", "syncs", "systems")
 
     def __init__(self) -> None:
         self.bytes: dict[Path, bytes] = {}
         self.names: dict[Path, set[str]] = {}
         self.fails = 0
         self.syncs = 0
+        self.systems = 0
         self.go = threading.Event()
         self.go.set()
 
@@ -41,6 +42,12 @@ class Medium(Disk):
             self.names[path] = {entry.name for entry in path.iterdir()}
         else:
             self.bytes[path] = os.pread(fd, 1 << 30, 0)
+
+    def sync_all(self, fd: int) -> None:
+        """Count how often a whole file system was synced."""
+        self.go.wait()
+        self.systems += 1
+        super().sync_all(fd)
 
     def replace(self, source: Path, target: Path) -> None:
         """The bytes go with the name."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import itertools
 from typing import TYPE_CHECKING
 
@@ -45,6 +46,15 @@ def test_what_is_synced_is_marked(tmp_path: Path) -> None:
         assert found.synced_lsn >= synced
         assert fifo.synced_lsn == 0
         fifo.close()
+
+
+def test_a_directory_just_made_is_synced_into_its_parents(tmp_path: Path) -> None:
+    """A log is nothing when the name of its directory is lost."""
+    medium = Medium()
+    fifo, _ = open_log(tmp_path / "a" / "b", durability="process", disk=medium)
+    fifo.close()
+    assert medium.names[tmp_path] == {"a"}
+    assert medium.names[tmp_path / "a"] == {"b"}
 
 
 def test_off_never_waits_for_the_medium(tmp_path: Path) -> None:
@@ -121,6 +131,53 @@ def test_power_holds_a_done_until_its_children_are_synced(tmp_path: Path) -> Non
     fifo.close()
     fifo, found = open_log(tmp_path)
     assert list(range(9, 20)) == waiting(fifo, found)
+    fifo.close()
+
+
+def test_power_holds_a_done_until_its_page_is_synced(tmp_path: Path) -> None:
+    """What parsers have stored, wherever it lies, and though nothing new stands in the log."""
+    medium = Medium()
+    outputs = (tmp_path / "not yet" / "there", tmp_path)
+    fifo, _ = open_log(tmp_path / "log", durability="power", disk=medium, outputs=outputs)
+    places = places_of(put(fifo, range(20)))
+    fifo.sync()
+    fifo.sync()
+    assert medium.systems == 0
+    medium.go.clear()
+    finish(fifo, places[:5])
+    fifo.flush()
+    assert fifo.held == 5
+    medium.go.set()
+    fifo.sync()
+    while fifo.held:
+        fifo.sync()
+    assert medium.systems == 1  # both lie on one file system
+    at_rest = medium.syncs
+    finish(fifo, places[5:7])
+    fifo.close()
+    assert medium.systems == 2
+    assert medium.syncs > at_rest
+    fifo, found = open_log(tmp_path / "log")
+    assert list(range(7, 20)) == waiting(fifo, found)
+    fifo.close()
+
+
+def test_a_file_system_that_fails_to_sync_is_a_fault(tmp_path: Path) -> None:
+    """At once: its pages are not taken for stored, and are fetched again by the next start."""
+
+    class Failing(Medium):
+        def sync_all(self, fd: int) -> None:
+            raise OSError(errno.EIO, "Input/output error")
+
+    disk = Failing()
+    fifo, _ = open_log(tmp_path / "log", durability="power", disk=disk, outputs=(tmp_path,))
+    places = places_of(put(fifo, range(20)))
+    finish(fifo, places[:5])
+    with pytest.raises(StorageError, match="may be gone"):
+        fifo.close()
+    assert fifo.held == 5
+    fifo, found = open_log(tmp_path / "log")
+    assert list(range(20)) == waiting(fifo, found)
     fifo.close()
 
 
