@@ -76,7 +76,7 @@ class Parser:
         self._reader = wiring.make_reader(start, self._links, self._pages)
         self._specific = wiring.specific_types(start.config)
         self._store = wiring.make_store(start)
-        self._log = CrawlLog(start.state / "crawl.log")
+        self._log = CrawlLog(start.state / "crawl.log", start.uuid, is_trusted=start.is_trusted)
         self._lines = wiring.make_lines(start.config)
         self._is_stopping = False
 

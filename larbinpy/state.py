@@ -31,6 +31,7 @@ _FILES: Final = (
     "MANIFEST",
     "LOCK",
     "crawl.log",
+    "crawl.index",
     "report.json",
     "control.json",
     "sites",

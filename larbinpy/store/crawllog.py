@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Final
 
 from larbinpy.errors import StorageError
 from larbinpy.records import Kind, Outcome
+from larbinpy.store.crawlindex import NAME as INDEX
+from larbinpy.store.crawlindex import CrawlIndex
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,7 +63,7 @@ class LineMaker:
                 _KINDS[page.kind],  # type: ignore[index]  # an int of the same value
                 page.id,
                 page.attempt,
-                _escape(page.url),
+                escaped(page.url),
                 _OUTCOMES[parsed.outcome],
                 page.status or "null",
                 parsed.body_bytes,
@@ -76,7 +78,7 @@ class LineMaker:
         ).encode("ascii")
 
 
-def _escape(text: bytes) -> str:
+def escaped(text: bytes) -> str:
     """The inside of a JSON string; remote bytes can never end it or break the line."""
     if not text.translate(None, _PLAIN):
         return text.decode("ascii")
@@ -84,7 +86,7 @@ def _escape(text: bytes) -> str:
 
 
 def _quote(text: bytes) -> str:
-    return f'"{_escape(text)}"' if text else "null"
+    return f'"{escaped(text)}"' if text else "null"
 
 
 def _address(ip: bytes) -> str:
@@ -92,12 +94,15 @@ def _address(ip: bytes) -> str:
 
 
 class CrawlLog:
-    """Appends to the log that all parsers share."""
+    """Appends to the log that all parsers share, and to its index."""
 
-    __slots__ = ("_fd", "_path")
+    __slots__ = ("_fd", "_index", "_path")
 
-    def __init__(self, path: Path) -> None:
-        """Open, or create, the log.
+    def __init__(self, path: Path, key: bytes, *, is_trusted: bool = True) -> None:
+        """Open, or create, the log and its index.
+
+        Args:
+            key, is_trusted: those of ``CrawlIndex``.
 
         Raises:
             StorageError: it cannot be opened.
@@ -107,6 +112,7 @@ class CrawlLog:
             self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
         except OSError as error:
             raise StorageError(f"{path}: {error.strerror}") from error
+        self._index = CrawlIndex(path.with_name(INDEX), key, is_trusted=is_trusted)
 
     def append(self, lines: Sequence[bytes]) -> None:
         """Append whole lines; all of them or none.
@@ -114,14 +120,16 @@ class CrawlLog:
         Raises:
             StorageError: the disk refused, and the log is as it was.
 
-        Cost: four system calls a batch.
+        Cost: eight system calls a batch, three of them for the index.
         """
         if not lines:
             return
         data = b"".join(lines)
         fcntl.flock(self._fd, fcntl.LOCK_EX)
         try:
-            self._write(data, self._cut_torn_line())
+            end = self._cut_torn_line()
+            self._write(data, end)
+            self._index.add(self._fd, end, data)
         except OSError as error:
             raise StorageError(f"{self._path}: {error.strerror}") from error
         finally:
@@ -139,6 +147,7 @@ class CrawlLog:
 
     def close(self) -> None:
         """Close the log."""
+        self._index.close()
         os.close(self._fd)
 
     def _cut_torn_line(self) -> int:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from larbinpy.records import Page
 
+KEY = bytes(16)
 FIELDS = [
     "ts", "kind", "id", "attempt", "url", "outcome", "status", "bytes", "mime", "depth", "via",
     "ip", "duration_ms", "digest", "reason",
@@ -149,7 +150,7 @@ def test_hostile_bytes_never_break_a_line(
 
 
 def log_with(path: Path, lines: list[bytes]) -> None:
-    log = CrawlLog(path)
+    log = CrawlLog(path, KEY)
     log.append(lines)
     log.close()
 
@@ -176,7 +177,7 @@ def test_a_torn_line_is_cut(tmp_path: Path, whole: bytes, size: int) -> None:
 def test_a_line_that_another_tore_meanwhile_is_cut(tmp_path: Path) -> None:
     """Looked for at each append, not only when the log is opened."""
     path = tmp_path / "crawl.log"
-    log = CrawlLog(path)
+    log = CrawlLog(path, KEY)
     log.append([b"1\n"])
     with path.open("ab") as other:
         other.write(b"torn")
@@ -188,7 +189,7 @@ def test_a_line_that_another_tore_meanwhile_is_cut(tmp_path: Path) -> None:
 def test_a_short_write_is_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All lines of a batch or none; and the lock is free again."""
     path = tmp_path / "crawl.log"
-    log = CrawlLog(path)
+    log = CrawlLog(path, KEY)
     log.append([b"1\n"])
     write, left = os.write, [3]
 
@@ -212,14 +213,14 @@ def test_a_short_write_is_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_a_log_that_cannot_be_opened(tmp_path: Path) -> None:
     """The text names it."""
     with pytest.raises(StorageError, match="missing"):
-        CrawlLog(tmp_path / "missing" / "crawl.log")
+        CrawlLog(tmp_path / "missing" / "crawl.log", KEY)
 
 
 WRITER = """
 import sys
 from pathlib import Path
 from larbinpy.store.crawllog import CrawlLog
-log = CrawlLog(Path(sys.argv[1]))
+log = CrawlLog(Path(sys.argv[1]), bytes(16))
 name = sys.argv[2].encode()
 for batch in range(150):
     log.append([b"%b %d %b\\n" % (name, batch * 3 + n, name * 200) for n in range(3)])

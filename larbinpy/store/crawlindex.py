@@ -1,0 +1,171 @@
+"""``crawl.index``: where in ``crawl.log`` the lines of a URL are; see ``docs/format-index.md``."""
+
+from __future__ import annotations
+
+import mmap
+import os
+from bisect import bisect_right
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+from larbinpy._native import logindex
+from larbinpy.errors import StorageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+NAME: Final = "crawl.index"
+ENTRY_BYTES: Final = 16
+MAX_CATCH_UP: Final = 1 << 20
+"""Bytes of lines that an append indexes for others."""
+WINDOW_BYTES: Final = 4 << 20
+_UNINDEXED: Final = bytes(8)
+
+
+class CrawlIndex:
+    """Writes the entries of lines; every call is made under the lock of the log.
+
+    Invariant: nothing that happens to the index is the log's fault or the crawl's.
+    """
+
+    __slots__ = ("_fd", "_key")
+
+    def __init__(self, path: Path, key: bytes, *, is_trusted: bool = True) -> None:
+        """Open, or create, the index.
+
+        Args:
+            key: 16 bytes of the crawl.
+            is_trusted: false after the machine went down: an index with holes is deleted.
+
+        Raises:
+            StorageError: it cannot be opened.
+        """
+        self._key = key
+        try:
+            if not is_trusted and path.exists() and not _is_sound(path):
+                path.unlink(missing_ok=True)
+            self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise StorageError(f"{path}: {error.strerror}") from error
+
+    def close(self) -> None:
+        """Close the index."""
+        os.close(self._fd)
+
+    def add(self, log: int, start: int, lines: bytes) -> None:
+        """Index lines that were appended to the log.
+
+        Args:
+            log: descriptor of the log.
+            start: where the first of them begins.
+            lines: whole ones.
+
+        Cost: three system calls, and 0.1 us a line.
+        """
+        with suppress(OSError):
+            self._mend(log, start)
+            os.write(self._fd, logindex.entries(self._key, lines, start))
+
+    def _mend(self, log: int, size: int) -> None:
+        """Bring the index to where the log ends."""
+        entries, torn = divmod(os.fstat(self._fd).st_size, ENTRY_BYTES)
+        end = self._end_of(entries - 1)
+        if torn or end > size:
+            entries = bisect_right(range(entries), size, key=self._end_of)
+            os.ftruncate(self._fd, entries * ENTRY_BYTES)
+            end = self._end_of(entries - 1)
+        if end < size:
+            self._catch_up(log, end, size)
+
+    def _end_of(self, entry: int) -> int:
+        if entry < 0:
+            return 0
+        return int.from_bytes(os.pread(self._fd, 8, entry * ENTRY_BYTES + 8), "little")
+
+    def _catch_up(self, log: int, start: int, size: int) -> None:
+        if size - start > MAX_CATCH_UP:
+            os.write(self._fd, _UNINDEXED + size.to_bytes(8, "little"))
+            return
+        lines = os.pread(log, size - start, start)
+        os.write(self._fd, logindex.entries(self._key, lines, start))
+
+
+def lines_of(log: Path, key: bytes, url: bytes) -> list[tuple[int, bytes]]:
+    """The lines of a URL in a log, with their offsets, in their order; no log has none.
+
+    Args:
+        url: as a line spells it (``crawllog.escaped``).
+
+    Raises:
+        StorageError: the log cannot be read.
+
+    Cost: O(entries), 10 ns each; O(bytes) of those lines that are not indexed.
+    """
+    try:
+        with log.open("rb") as file:
+            places = _places(log.with_name(NAME), logindex.hash_of(key, url))
+            found = (_in_range(file.fileno(), start, end, url) for start, end in places)
+            return [line for lines in found for line in lines]
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise StorageError(f"{log}: {error.strerror}") from error
+
+
+def _places(index: Path, wanted: int) -> list[tuple[int, int]]:
+    """Ranges of the log that may hold lines of a URL, in order; the last one has no end."""
+    places: list[tuple[int, int]] = []
+    end = 0
+    with suppress(FileNotFoundError):
+        for found, gaps, end in _finds(index, wanted):
+            if end < 0:
+                return [(0, 0)]
+            places += sorted(found + gaps)
+    return [*places, (end, 0)]
+
+
+def _finds(
+    index: Path, wanted: int
+) -> Iterator[tuple[list[tuple[int, int]], list[tuple[int, int]], int]]:
+    """What each window of an index tells."""
+    window = bytearray(WINDOW_BYTES)
+    end = 0
+    with index.open("rb", buffering=0) as file:
+        while end >= 0:
+            size = file.readinto(window) // ENTRY_BYTES * ENTRY_BYTES
+            if not size:
+                return
+            found, gaps, end = logindex.find(memoryview(window)[:size], wanted, end)
+            yield found, gaps, end
+
+
+def _is_sound(index: Path) -> bool:
+    return all(end >= 0 for _, _, end in _finds(index, 1))
+
+
+def _in_range(log: int, start: int, end: int, url: bytes) -> list[tuple[int, bytes]]:
+    """Lines of a URL in a part of the log; an end of 0 is that of the log."""
+    size = os.fstat(log).st_size
+    end = min(end or size, size)
+    needle = b'"url":"%b"' % url
+    if end - start <= 2 * MAX_CATCH_UP:
+        return _lines_with(os.pread(log, end - start, start), needle, start)
+    base = start - start % mmap.ALLOCATIONGRANULARITY
+    with mmap.mmap(log, end - base, offset=base, access=mmap.ACCESS_READ) as data:
+        return _lines_with(data, needle, base, start - base)
+
+
+def _lines_with(
+    data: bytes | mmap.mmap, needle: bytes, base: int, at: int = 0
+) -> list[tuple[int, bytes]]:
+    """Whole lines that hold a text, with their offsets."""
+    found = []
+    while (at := data.find(needle, at)) >= 0:
+        start = data.rfind(b"\n", 0, at) + 1
+        end = data.find(b"\n", at) + 1
+        if not end:
+            break
+        found.append((base + start, bytes(data[start:end])))
+        at = end
+    return found
