@@ -183,9 +183,14 @@ class Manners:
         known = self._backoff.failed(host, Trouble.RULES, now_ns)
         self._tell(self._table.find(host), host, known, Trouble.RULES)
 
-    def rules_known(self, host: bytes, crawl_delay_s: float) -> None:
-        """A host's robots.txt is read: what it says of our pace, within the limit we have."""
+    def rules_known(self, host: bytes, crawl_delay_s: float, took_ns: int, now_ns: int) -> None:
+        """A host's robots.txt is read: what it says of our pace, within the limit we have.
+
+        Args:
+            took_ns: how long the request took.
+        """
         host_id = self._table.find(host)
+        self._is_well(host_id, host, took_ns, now_ns)
         if crawl_delay_s > self._max_delay_s:
             self._shorten(host, crawl_delay_s)
         self._table.set_wait(host_id, round(min(crawl_delay_s, self._max_delay_s) * 1e9))
@@ -247,9 +252,13 @@ class Manners:
             self._friends.append(job)
         if self._charged:
             self._charged.clear()
-        known = self._backoff.answered(job.host, result.duration_us * 1000, now_ns)
+        if job.kind is not Kind.ROBOTS:  # which is no good answer before a parser could read it
+            self._is_well(job.host_id, job.host, result.duration_us * 1000, now_ns)
+
+    def _is_well(self, host_id: int, host: bytes, took_ns: int, now_ns: int) -> None:
+        known = self._backoff.answered(host, took_ns, now_ns)
         if known is not None:
-            self._tell(job.host_id, job.host, known, Trouble.NONE)
+            self._tell(host_id, host, known, Trouble.NONE)
 
     def _tell(self, host_id: int, host: bytes, known: HostTrouble, trouble: Trouble) -> None:
         """Tell table and log; the record is written before the host can be asked again."""

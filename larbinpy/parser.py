@@ -23,7 +23,7 @@ from larbinpy.errors import FormatError, StorageError
 from larbinpy.frames import Channel, Frame, FrameType
 from larbinpy.links.sender import LinkSender
 from larbinpy.parse.page import Reading, robots_reading, unread
-from larbinpy.politeness.gate import is_answer
+from larbinpy.politeness.gate import answer_status
 from larbinpy.records import ID_SHARD_SHIFT, PAGE_BODY_IN_FILE, Kind, Outcome
 from larbinpy.shared import CrawlMemory, ParserWord
 from larbinpy.store.crawllog import CrawlLog
@@ -259,7 +259,7 @@ class Parser:
     def _answer_robots(self, page: Page, reading: Reading) -> None:
         channel = self._senders[page.id >> ID_SHARD_SHIFT].channel
         if channel and page.outcome != Outcome.ERR_30X:
-            status = page.status if is_answer(page.outcome, page.status) else 0
+            status = answer_status(reading.parsed.outcome, page.status)
             answer = entries.encode_robots(page.tag, status, reading.body)
             channel.send(FrameType.ROBOTS, answer, count=1)
 

@@ -41,16 +41,21 @@ def make_addresses(
     config = start.config
     return Addresses(
         hosts,
-        _make_resolver(config, loop, clock),
-        is_askable=identity.is_loopback if _is_nobody(config) else _allow,
-        is_allowed=_judge(config),
+        make_resolver(config, loop, clock),
+        is_askable=askable(config),
+        is_allowed=allowed(config),
         named=NamedHosts(start.directory / NAMED_HOSTS),
         line=line,
         not_before_ns=0 if is_new else _after_restart_ns(config, clock),
     )
 
 
-def _judge(config: Config) -> Callable[[bytes], bool]:
+def askable(config: Config) -> Callable[[bytes], bool]:
+    """Which addresses may be asked at all."""
+    return identity.is_loopback if _is_nobody(config) else _allow
+
+
+def allowed(config: Config) -> Callable[[bytes], bool]:
     """Which addresses everybody's links may lead to."""
     if config.allow_private_addresses:
         return _allow
@@ -84,10 +89,16 @@ def _is_nobody(config: Config) -> bool:
 
 
 def refusal(config: Config) -> str:
+    """Why an address is refused, for humans."""
     return identity.REFUSAL if _is_nobody(config) else "not a public address"
 
 
-def _make_resolver(config: Config, loop: EventLoop, clock: Clock) -> Resolver:
+def make_resolver(config: Config, loop: EventLoop, clock: Clock) -> Resolver:
+    """What looks names up.
+
+    Raises:
+        ConfigError: ``hostsFile`` cannot be read.
+    """
     hosts = {}
     if config.hosts_file:
         try:

@@ -72,7 +72,7 @@ class Rules:
         """An origin's rules have been read: the host that was asked may be asked for more."""
         asked = self._gate.take_asked(origin)
         if asked:
-            self._rule(origin, status, text, now)
+            self._rule(origin, status, text, now, asked.end_ns - asked.start_ns)
             self._frontier.release(asked.host_id, asked.start_ns, asked.end_ns)
 
     def _free(self, origin: bytes) -> None:
@@ -80,10 +80,11 @@ class Rules:
         if asked:
             self._frontier.release(asked.host_id, asked.start_ns, asked.end_ns)
 
-    def _rule(self, origin: bytes, status: int, text: bytes, now: int) -> None:
+    def _rule(self, origin: bytes, status: int, text: bytes, now: int, took_ns: int = 0) -> None:
         """What an origin's rules mean for its host."""
         host = urls.host_of(origin)
         if self._gate.learn(origin, status, text, now) is None:
             self._manners.rules_failed(host, now)
         else:
-            self._manners.rules_known(host, self._gate.host_delay_s(origin))
+            delay_s = self._gate.host_delay_s(origin)
+            self._manners.rules_known(host, delay_s, took_ns, now)

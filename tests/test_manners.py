@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -191,11 +192,28 @@ def test_rules_that_cannot_be_read_delay_their_host(shard: Shard) -> None:
     assert code == Outcome.FORBIDDEN_ROBOTS
 
 
+def test_only_rules_that_were_read_are_a_good_answer(shard: Shard) -> None:
+    """A 200 whose text nobody can decode is asked for three times, not for ever."""
+    shard.put(0)
+    for _ in range(3):
+        job = shard.take()
+        shard.frontier.put_back(job)
+        request = replace(job, id=ID_WITHOUT_ENQ, kind=Kind.ROBOTS)
+        shard.end(request, Outcome.SUCCESS, 200)
+        shard.manners.rules_failed(HOST, shard.now)
+        shard.clock.now += 1000 * SECOND
+    ((_, _, code),) = shard.table.acquire(shard.now, 1)
+    assert code == Outcome.FORBIDDEN_ROBOTS
+    shard.manners.rules_known(HOST, 0.0, 0, shard.now)
+    known = shard.manners.state_of(HOST)
+    assert known is None or not known.failures
+
+
 def test_crawl_delay_is_ours_within_the_limit(shard: Shard) -> None:
     """A longer one is named once."""
     shard.put(0, 7)
     for _ in range(2):
-        shard.manners.rules_known(HOST, 600.0)
+        shard.manners.rules_known(HOST, 600.0, 0, shard.now)
     job = shard.take()
     shard.frontier.release(job.host_id, shard.now, shard.now)
     assert shard.table.next_ns() == shard.now + 30 * SECOND

@@ -16,7 +16,7 @@ from larbinpy.politeness import identity
 from larbinpy.seeds import sources
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from larbinpy.config import Config
     from larbinpy.seeds.sources import Seed
@@ -26,19 +26,27 @@ LOOKED_AT: Final = 1000
 
 
 def check_contact(config: Config) -> None:
-    """Check who asks.
+    """Check who asks the hosts of the seeds.
 
     Raises:
         ConfigError: nobody could reach the operator, and a seed is not on this machine.
     """
+    check_urls(config, (seed.text for seed in _seeds(config)))
+
+
+def check_urls(config: Config, texts: Iterable[bytes]) -> None:
+    """Check who asks the hosts of these URLs; what is no URL is none of ours.
+
+    Raises:
+        ConfigError: nobody could reach the operator, and a host is not on this machine.
+    """
     if config.allow_anonymous or not identity.is_anonymous(config.from_address, config.user_agent):
         return
     known = _hosts(config)
-    for seed in _seeds(config):
-        url = urls.parse(seed.text)
+    for text in texts:
+        url = urls.parse(text)
         if url is not None and not _is_here(url.host, known):
-            shown = seed.text.decode("utf-8", "replace")
-            raise ConfigError(f"{shown}: {identity.REFUSAL}")
+            raise ConfigError(f"{text.decode('utf-8', 'replace')}: {identity.REFUSAL}")
 
 
 def _seeds(config: Config) -> Iterator[Seed]:

@@ -21,7 +21,7 @@ A crawl that was stopped, however it was stopped, is continued by the same comma
 \b
 Other commands (COMMAND --help tells more):
   larbinpy check-config [FILE]   say what is wrong, or print what is in effect
-  larbinpy robots --file FILE    say what a robots.txt allows, and by which line
+  larbinpy robots URL            say what a robots.txt allows, and by which line
   larbinpy audit [STATE]         prove that nobody was asked faster than promised
   larbinpy demo                  crawl a synthetic web on this machine
   larbinpy import-larbin DIR     continue a real larbin's crawl

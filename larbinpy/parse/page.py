@@ -202,13 +202,20 @@ def unread(page: Page) -> Reading:
 
 
 def robots_reading(page: Page) -> Reading:
-    """Read an answer to a request for robots.txt; the text is cut at 512 KiB."""
+    """Read an answer to a request for robots.txt; the text is cut at 512 KiB.
+
+    A text that cannot be read, or not to its end, is no text: what it forbids is not known.
+    """
     parsed = ParsedPage(page.id, page.epoch, Outcome(page.outcome), page.status)
     mime = _mime(headers.field(page.headers, b"content-type"))
     if parsed.outcome not in (Outcome.SUCCESS, Outcome.TRUNCATED):
         return Reading(parsed, mime)
     encodings = headers.field(page.headers, b"content-encoding")
     decoded = decode.decode(page.body, encodings, MAX_ROBOTS_BYTES)
-    text = b"" if decoded.is_opaque else decoded.body[:MAX_ROBOTS_BYTES]
+    is_cut = decoded.is_truncated and not page.flags & PAGE_TRUNCATED
+    if decoded.is_opaque or is_cut:
+        parsed.outcome = Outcome.BAD_TYPE if decoded.is_opaque else Outcome.TRUNCATED
+        return Reading(parsed, mime)
+    text = decoded.body[:MAX_ROBOTS_BYTES]
     parsed.body_bytes = len(text)
     return Reading(parsed, mime, text)

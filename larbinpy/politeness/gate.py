@@ -92,10 +92,15 @@ class Gate:
             return Verdict.ASKED if known and known.is_elsewhere else Verdict.UNKNOWN
         return Verdict.ALLOWED if known.rules.allows(path) else Verdict.FORBIDDEN
 
+    def rules(self, origin: bytes) -> Rules | None:
+        """The rules of an origin; None when they are not known."""
+        known = self._origins.get(origin)
+        return known.rules if known else None
+
     def crawl_delay_s(self, origin: bytes) -> float:
         """The Crawl-delay that an origin's rules ask for; 0 = none."""
-        known = self._origins.get(origin)
-        return (known and known.rules and known.rules.crawl_delay_s) or 0.0
+        rules = self.rules(origin)
+        return (rules and rules.crawl_delay_s) or 0.0
 
     def host_delay_s(self, origin: bytes) -> float:
         """The longest Crawl-delay of an origin and its twin: http and https are one host."""
@@ -184,6 +189,11 @@ def is_answer(outcome: int, status: int) -> bool:
     """Whether a response says what may be asked: a whole file, or that there is none."""
     is_whole = outcome == Outcome.SUCCESS or status >= 300
     return is_whole and 200 <= status < 500 and status != 429
+
+
+def answer_status(outcome: int, status: int) -> int:
+    """The status to ``learn``: that of a response which says what may be asked, else 0."""
+    return status if is_answer(outcome, status) else 0
 
 
 def _robots_url(job: FetchJob) -> bytes:

@@ -50,12 +50,14 @@ class Rules:
     Made by ``parse``.
     """
 
-    __slots__ = ("_matcher", "crawl_delay_s", "sitemaps")
+    __slots__ = ("_matcher", "agent", "crawl_delay_s", "sitemaps")
 
     def __init__(
-        self, matcher: Matcher, crawl_delay_s: float | None, sitemaps: list[bytes]
+        self, matcher: Matcher, agent: bytes, crawl_delay_s: float | None, sitemaps: list[bytes]
     ) -> None:
         self._matcher = matcher
+        self.agent = agent
+        """Whom the rules name: the agent's token, ``*``, or nobody, when there are none for it."""
         self.crawl_delay_s = crawl_delay_s
         """The longest delay asked of the agent, as it stands; None if none is."""
         self.sitemaps = sitemaps
@@ -75,8 +77,8 @@ class Rules:
         reader = _Reader(token)
         for number, line, is_cut in _lines(text):
             reader.take(number, line, is_cut=is_cut)
-        group = reader.decisive()
-        return cls(Matcher(group.rules), group.delay_s, reader.sitemaps)
+        group, agent = reader.decisive()
+        return cls(Matcher(group.rules), agent, group.delay_s, reader.sitemaps)
 
     def allows(self, path: bytes) -> bool:
         """May ``path`` (with its query) be fetched?"""
@@ -85,6 +87,12 @@ class Rules:
     def decide(self, path: bytes) -> tuple[bool, int]:
         """The same, with the number of the line that decides; 0 = none does."""
         return (True, 0) if path == ROBOTS_PATH else self._matcher.match(path)
+
+
+def line_of(text: bytes, number: int) -> bytes:
+    """The line of a robots.txt that has this number; empty when there is none."""
+    found = (line for at, line, _ in _lines(text) if at == number)
+    return next(found, b"").strip()
 
 
 class _Group:
@@ -119,9 +127,11 @@ class _Reader:
         self._has_delays = False
         self.sitemaps: list[bytes] = []
 
-    def decisive(self) -> _Group:
-        """Only when no group names us, the groups for everyone count."""
-        return self._ours if self._ours.is_named else self._everyone
+    def decisive(self) -> tuple[_Group, bytes]:
+        """Only when no group names us, the groups for everyone count; with whom they name."""
+        if self._ours.is_named:
+            return self._ours, self._token
+        return self._everyone, b"*" if self._everyone.is_named else b""
 
     def take(self, number: int, line: bytes, *, is_cut: bool) -> None:
         """Read a line; ``is_cut`` means that there was more of it."""

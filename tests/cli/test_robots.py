@@ -67,11 +67,6 @@ def test_without_an_agent_it_answers_for_the_crawl_from_here(
 @pytest.mark.parametrize(
     ("arguments", "fault"),
     [
-        (["/a"], "--file FILE is needed: fetching a robots.txt is not in this version"),
-        (
-            ["http://a.org/robots.txt"],
-            "--file FILE is needed: fetching a robots.txt is not in this version",
-        ),
         (
             ["--file", "robots.txt", "http://a.org/a"],
             "'http://a.org/a' is not a path: it must begin with /",
@@ -84,7 +79,7 @@ def test_without_an_agent_it_answers_for_the_crawl_from_here(
         ),
         (
             ["--file", "robots.txt"],
-            "Missing argument 'PATH...'. (see larbinpy robots --help)",
+            "Missing argument 'URL|PATH...'. (see larbinpy robots --help)",
         ),
     ],
 )

@@ -10,6 +10,7 @@ import xxhash
 
 from larbinpy.links.filters import make_filter
 from larbinpy.parse.page import MAX_ROBOTS_BYTES, PageReader, robots_reading
+from larbinpy.politeness.gate import answer_status
 from larbinpy.records import PAGE_TRUNCATED, Filtered, Kind, Outcome
 from larbinpy.url import LarbinBase
 from tests.records import page
@@ -328,6 +329,25 @@ def test_no_robots_text_without_an_answer(outcome: Outcome) -> None:
     assert (reading.body, reading.parsed.outcome) == (b"", outcome)
 
 
-def test_robots_in_an_unknown_encoding_have_no_text() -> None:
-    """It would be read as rules that nobody wrote."""
-    assert robots(b"Disallow: /", b"Content-Encoding: rot13\r\n").body == b""
+@pytest.mark.parametrize(
+    ("body", "coding", "outcome"),
+    [
+        (b"Disallow: /", b"rot13", Outcome.BAD_TYPE),
+        (gzip.compress(b"Disallow: /")[:-9], b"gzip", Outcome.TRUNCATED),
+    ],
+)
+def test_robots_that_cannot_be_decoded_are_no_text(
+    body: bytes, coding: bytes, outcome: Outcome
+) -> None:
+    """Nor an empty one, which would allow everything: nobody knows what it forbids."""
+    reading = robots(body, b"Content-Encoding: %b\r\n" % coding)
+    assert (reading.body, reading.parsed.outcome) == (b"", outcome)
+    assert answer_status(reading.parsed.outcome, 200) == 0
+
+
+def test_packed_robots_that_we_cut_are_used() -> None:
+    """A stream that ends where our own limit is has told more than we must read."""
+    packed = gzip.compress(b"User-agent: *\nDisallow: /x\n")[:-8]
+    reading = robots(packed, b"Content-Encoding: gzip\r\n", flags=PAGE_TRUNCATED)
+    assert reading.body.startswith(b"User-agent")
+    assert reading.parsed.outcome == Outcome.SUCCESS

@@ -137,12 +137,21 @@ def test_a_dead_host_is_given_up(tmp_path: Path) -> None:
     assert crawl.report()["outcomes"] == {"noConnection": 1, "fastNoConn": 4}
 
 
-def test_a_robots_txt_that_cannot_be_read_forbids(tmp_path: Path) -> None:
-    """After three tries; nothing else was asked."""
+@pytest.mark.parametrize(
+    "unreadable",
+    [
+        page("<h1>User-agent: *", status="503 Busy"),
+        page("User-agent: *", fields="Content-Encoding: rot13\r\n"),
+        page("\x1f", fields="Content-Encoding: zstd, gzip, br\r\n"),
+    ],
+    ids=["busy", "unknown coding", "too many codings"],
+)
+def test_a_robots_txt_that_cannot_be_read_forbids(tmp_path: Path, unreadable: bytes) -> None:
+    """After three tries; nothing else was asked (apify/crawlee-python#2065)."""
 
     def answer(asked: Asked) -> bytes:
         assert asked.path == "/robots.txt"
-        return page("User-agent: *", status="503 Busy")
+        return unreadable
 
     with Hosts(answer) as hosts:
         crawl = Crawl(tmp_path, [hosts.url(HOST), hosts.url(HOST, "/1")])
@@ -192,8 +201,8 @@ def test_crawl_delay_is_obeyed_and_shortened(tmp_path: Path) -> None:
             host: [asked.time for asked in hosts.of(host, robots=True)] for host in (HOST, OTHER)
         }
     gaps = {host: min(b - a for a, b in pairwise(at)) for host, at in times.items()}
-    assert gaps[HOST] >= 0.295
-    assert 0.495 <= gaps[OTHER] < 5
+    assert gaps[HOST] >= 0.27  # a busy server reads some requests late
+    assert 0.45 <= gaps[OTHER] < 5
     said = f"{OTHER}: its Crawl-delay of 1000 s is shortened to 0.5 s (maxCrawlDelay)"
     assert crawl.errors.count("Crawl-delay") == crawl.errors.count(said) == 1
 
