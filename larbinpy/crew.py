@@ -63,10 +63,14 @@ class Crew:
         for shard in self.of("shard"):
             _join(shard, self._children["seeder", 0])
 
-    def replace(self, dead: Child) -> Child:
-        """Start a successor of a child that died, and join it to its peers."""
+    def replace(self, dead: Child, **more: Any) -> Child:
+        """Start a successor of a child that died, and join it to its peers.
+
+        Args:
+            more: fields of its ``start`` message.
+        """
         self.remove(dead)
-        child = self._start_child(dead.role, dead.index)
+        child = self._start_child(dead.role, dead.index, **more)
         peers = self.of("shard")
         if child.role == "shard":
             peers = self.of("parser") + self.of("seeder")
@@ -93,9 +97,9 @@ class Crew:
             child.kill()
             self.remove(child)
 
-    def _start_child(self, role: str, index: int) -> Child:
+    def _start_child(self, role: str, index: int, **more: Any) -> Child:
         child = Child(role, index)
-        child.tell("start", index=index, descriptors=self._descriptors, **self._start)
+        child.tell("start", index=index, descriptors=self._descriptors, **self._start, **more)
         self._children[role, index] = child
         return child
 

@@ -1,18 +1,22 @@
 """What follows when a child dies: what it held is given back, who is to blame, its successor.
 
-A kill from outside is nobody's fault, a page in the hands of a parser is blamed for its death, and
-a crash loop is not repeated for ever.
+A kill from outside is nobody's fault.  A page in the hands of a parser is blamed for its death.
+When a shard crashes, what it had in flight is suspected and asked for again, each URL alone; one
+that was alone in flight at the next crash is poison.  A crash loop is not repeated for ever.
 """
 
 from __future__ import annotations
 
+import signal
 from collections import deque
 from typing import TYPE_CHECKING, Final
 
-from larbinpy.records import ID_SHARD_SHIFT
+from larbinpy.records import ID_SHARD_SHIFT, ID_WITHOUT_ENQ
 from larbinpy.shared import ShardWord, owner_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from larbinpy.children import Child
     from larbinpy.clock import Clock
     from larbinpy.crew import Crew
@@ -20,6 +24,8 @@ if TYPE_CHECKING:
 
 DEATHS: Final = 3
 DEATHS_WITHIN_S: Final = 60.0
+CRASHES: Final = frozenset({-signal.SIGSEGV, -signal.SIGABRT, -signal.SIGBUS})
+"""Exit codes of a process that did it itself."""
 
 
 class Mender:
@@ -27,16 +33,31 @@ class Mender:
 
     Args of ``__init__``:
         ip_wait_s: between two requests to one address.
+        names: what users call the URLs with these ids.
     """
 
-    __slots__ = ("_clock", "_crew", "_deaths", "_ip_wait_ns", "_memory")
+    __slots__ = (
+        "_clock", "_crew", "_deaths", "_ip_wait_ns", "_memory", "_names", "_poison", "_suspects",
+    )  # fmt: skip
 
-    def __init__(self, crew: Crew, memory: CrawlMemory, clock: Clock, *, ip_wait_s: float) -> None:
+    def __init__(
+        self,
+        crew: Crew,
+        memory: CrawlMemory,
+        clock: Clock,
+        *,
+        ip_wait_s: float,
+        names: Callable[[list[int]], str],
+    ) -> None:
         self._crew = crew
         self._memory = memory
         self._clock = clock
         self._ip_wait_ns = round(ip_wait_s * 1e9)
+        self._names = names
         self._deaths: deque[int] = deque(maxlen=DEATHS)
+        self._suspects: list[set[int]] = [set() for _ in range(crew.shards)]
+        """By shard: URLs that were in flight when it crashed, and were not asked for since."""
+        self._poison: list[set[int]] = [set() for _ in range(crew.shards)]
 
     def mend(self, child: Child, code: int) -> str | None:
         """Start a successor of a child that ended with ``code``.
@@ -44,16 +65,46 @@ class Mender:
         Returns:
             Why the crawl must end instead; None when there is a successor.
         """
+        in_flight: list[int] = []
         if child.role == "shard":
+            in_flight = self._suspect(child.index, code)
             self._give_back(child.index)
             self._deaths.append(self._clock.now_ns())
         elif not self._blame(child) and code > 0:
             # No page did it and nobody killed it: what is wrong with it is wrong again.
             self._deaths.append(self._clock.now_ns())
         if self._is_loop():
-            return f"{child.name} died for the {DEATHS}rd time within a minute"
-        self._crew.replace(child)
+            text = f"{child.name} died for the {DEATHS}rd time within a minute"
+            return f"{text}; in flight: {self._names(in_flight)}" if in_flight else text
+        self._crew.replace(child, **self._blamed(child))
         return None
+
+    def clear(self, page_id: int) -> None:
+        """A suspect was asked for, and its shard lives."""
+        self._suspects[page_id >> ID_SHARD_SHIFT].discard(page_id)
+
+    def _blamed(self, child: Child) -> dict[str, list[int]]:
+        """What a successor must know of the crashes of its predecessors."""
+        if child.role != "shard":
+            return {}
+        suspects, poison = self._suspects[child.index], self._poison[child.index]
+        return {"suspects": sorted(suspects), "poison": sorted(poison)}
+
+    def _suspect(self, shard: int, code: int) -> list[int]:
+        """Draw conclusions from what was in flight; returns it."""
+        memory = self._memory.shard[shard]
+        in_flight = memory.transfers()
+        is_alone = memory.words.load(ShardWord.IN_FLIGHT) == 1
+        memory.forget_transfers()
+        if code not in CRASHES:
+            return in_flight
+        suspects = self._suspects[shard]
+        if is_alone and suspects.issuperset(in_flight):
+            suspects.difference_update(in_flight)
+            self._poison[shard].update(in_flight)
+        else:
+            suspects.update(i for i in in_flight if not i & ID_WITHOUT_ENQ)
+        return in_flight
 
     def _is_loop(self) -> bool:
         deaths = self._deaths

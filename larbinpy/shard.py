@@ -76,6 +76,7 @@ class Shard:
             for result in results:
                 take(result)
             self._results.settle()
+            self._tell_cleared()
             self._flush(now, is_idle=not results)
             if now - self._published_ns > PUBLISH_NS:
                 self._publish(now)
@@ -116,6 +117,11 @@ class Shard:
     def _tell_refusal(self, text: str) -> None:
         self._control.tell("refused", text=text)
         self._hold()
+
+    def _tell_cleared(self) -> None:
+        cleared = self._parts.suspects.cleared
+        while cleared:
+            self._control.tell("cleared", id=cleared.pop())
 
     # --- the disk --------------------------------------------------------------------------
 

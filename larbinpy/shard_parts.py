@@ -23,6 +23,8 @@ from larbinpy.politeness.gate import Gate
 from larbinpy.politeness.outage import Line
 from larbinpy.records import ID_SHARD_SHIFT, ID_WITHOUT_ENQ
 from larbinpy.shared import CrawlMemory, Global
+from larbinpy.slots import Slots
+from larbinpy.suspects import Suspects
 from larbinpy.wiring import CREDIT_PER_CONNECTION, SPARE_CREDIT
 
 if TYPE_CHECKING:
@@ -54,6 +56,8 @@ class ShardParts:
     handover: Handover
     tickets: Tickets
     ledger: Ledger
+    slots: Slots
+    suspects: Suspects
     epoch: int
     notices: list[str]
     credit: int
@@ -112,6 +116,8 @@ class ShardParts:
             handover=Handover(start.directory, queue.fifo.epoch),
             tickets=Tickets(memory, start.index, is_limited=bool(config.limit_page)),
             ledger=Ledger(queue.fifo.counters, memory, start.index),
+            slots=Slots(memory.shard[start.index]),
+            suspects=Suspects(queue.frontier, queue.hosts, addresses, start.poison),
             epoch=queue.fifo.epoch,
             notices=queue.notices,
             credit=_credit(start, connections),

@@ -74,7 +74,7 @@ def open_queue(start: Start, memory: CrawlMemory) -> Queue:
     notices = _notices(start.index, found)
     seen = _continued(start, directory, _make_seen(start, directory), notices)
     frontier = Frontier(shard=start.index, fifo=fifo, table=hosts, seen=seen)
-    frontier.restore(found)
+    frontier.restore(found, start.suspects | start.poison)
     pages = make_pages(start.config, memory)
     if pages:
         for digests in found.digests():

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from larbinpy.frontier.budgets import Answer
+from larbinpy.frontier.frontier import Taken
 from larbinpy.links.found import LINK_SEED
 from larbinpy.politeness.gate import Verdict
 from larbinpy.records import FetchJob, FetchResult, Kind, Outcome
+from larbinpy.suspects import LOOK_NS
 
 if TYPE_CHECKING:
-    from larbinpy.frontier.frontier import Taken
     from larbinpy.shard_flow import Flow
     from larbinpy.shard_parts import ShardParts
     from larbinpy.shard_rules import Rules
@@ -22,6 +23,7 @@ BUDGET_NS: Final = 50_000_000
 ELSEWHERE_NS: Final = 250_000_000
 """How often it is looked whether a robots.txt that lies on another host has come."""
 NOT_PUBLIC: Final = "not a public address"
+BROUGHT_DOWN: Final = "brought down its shard twice"
 
 
 class Requests:
@@ -29,7 +31,8 @@ class Requests:
 
     __slots__ = (
         "_addresses", "_bandwidth", "_budgets", "_clock", "_errands", "_fetcher", "_flow",
-        "_frontier", "_gate", "_handover", "_manners", "_parts", "_rules", "_tickets",
+        "_frontier", "_gate", "_handover", "_manners", "_parts", "_rules", "_slots", "_suspects",
+        "_tickets",
     )  # fmt: skip
 
     def __init__(self, parts: ShardParts, flow: Flow, rules: Rules) -> None:
@@ -46,6 +49,8 @@ class Requests:
         self._gate = parts.gate
         self._handover = parts.handover
         self._manners = parts.manners
+        self._slots = parts.slots
+        self._suspects = parts.suspects
         self._tickets = parts.tickets
 
     def start(self, now: int) -> None:
@@ -55,10 +60,22 @@ class Requests:
         room = min(self.room(), self._bandwidth.room(now))
         if room <= 0:
             return
+        if len(self._suspects):
+            self._start_alone(now)
+            return
         for job in self._rules.elsewhere(now):
             self._submit(job, now)
         for taken in self._frontier.take(now, room):
             self._begin(taken, now)
+
+    def _start_alone(self, now: int) -> None:
+        """Ask for one of the URLs that may have brought the shard down, and for nothing else."""
+        while job := self._suspects.condemned():
+            self._refuse(job, Outcome.POISON, BROUGHT_DOWN)
+        if not len(self._slots):
+            job = self._suspects.next(now)
+            if job:
+                self._begin(Taken(job, 0), now)
 
     def room(self) -> int:
         """How many requests may begin now: connections, credit, memory and tickets."""
@@ -76,14 +93,20 @@ class Requests:
             probe_ns = self._manners.probe_ns()
             longest_ns = min(longest_ns, max(probe_ns - now, 0)) if probe_ns >= 0 else longest_ns
             return longest_ns / 1e9
+        due_ns = self._due_ns(now)
+        wait_ns = longest_ns if due_ns < 0 else min(max(due_ns - now, 0), longest_ns)
+        names_s = self._addresses.wait_s(now)
+        return wait_ns / 1e9 if names_s < 0 else min(names_s, wait_ns / 1e9)
+
+    def _due_ns(self, now: int) -> int:
+        """When the next request may begin; -1 = nobody knows."""
+        if len(self._suspects):
+            return -1 if len(self._slots) else now + LOOK_NS
         due_ns = self._frontier.next_ns()
         if len(self._errands):
             errand_ns = self._errands.next_ns()
             due_ns = errand_ns if due_ns < 0 else min(due_ns, errand_ns)
-        due_ns = max(due_ns, self._bandwidth.next_ns())
-        wait_ns = longest_ns if due_ns < 0 else min(max(due_ns - now, 0), longest_ns)
-        names_s = self._addresses.wait_s(now)
-        return wait_ns / 1e9 if names_s < 0 else min(names_s, wait_ns / 1e9)
+        return max(due_ns, self._bandwidth.next_ns())
 
     def _probe(self, now: int) -> None:
         """Our own line may be down: ask somebody, now and then."""
@@ -92,8 +115,13 @@ class Requests:
             if job:
                 self._submit(job, now)
 
-    def _submit(self, job: FetchJob, now: int) -> None:
-        """Make a request; one that is no page has its connection kept for what follows."""
+    def _submit(self, job: FetchJob, now: int, *, wanting: int = 0) -> None:
+        """Make a request; one that is no page has its connection kept for what follows.
+
+        Args:
+            wanting: id of the URL that it is for, when that is not the job's.
+        """
+        self._slots.begin(job.id, wanting or job.id)
         is_kept = self._parts.keeps_connections or job.kind is not Kind.PAGE
         self._bandwidth.take(job.id, now)
         is_named = self._addresses.is_named(job.host_id, job.host)
@@ -131,7 +159,7 @@ class Requests:
         verdict = self._gate.ask(job.origin, job.path, now)
         if verdict is Verdict.UNKNOWN:
             self._frontier.put_back(job)
-            self._submit(self._rules.job(job), now)
+            self._submit(self._rules.job(job), now, wanting=job.id)
         elif verdict is Verdict.FORBIDDEN:
             self._refuse(job, Outcome.FORBIDDEN_ROBOTS)
             self._frontier.skip(job.host_id)
@@ -155,4 +183,5 @@ class Requests:
         if outcome is Outcome.FORBIDDEN_ADDRESS and not reason:
             result.reason = self._parts.refusal
         self._handover.give(result)
+        self._suspects.ended(job.id)
         self._flow.is_flushed = False

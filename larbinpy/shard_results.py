@@ -19,7 +19,7 @@ class Results:
 
     __slots__ = (
         "_bandwidth", "_budgets", "_clock", "_flow", "_frontier", "_handover", "_ledger",
-        "_manners", "_rules", "_tickets", "_waits_for_links",
+        "_manners", "_rules", "_slots", "_suspects", "_tickets", "_waits_for_links",
     )  # fmt: skip
 
     def __init__(self, parts: ShardParts, flow: Flow, rules: Rules) -> None:
@@ -32,11 +32,17 @@ class Results:
         self._handover = parts.handover
         self._ledger = parts.ledger
         self._manners = parts.manners
+        self._slots = parts.slots
+        self._suspects = parts.suspects
         self._tickets = parts.tickets
         self._waits_for_links = parts.waits_for_links
 
     def take(self, result: FetchResult) -> None:
         """A request has ended."""
+        self._end(result)
+        self._slots.end(result.job.id)
+
+    def _end(self, result: FetchResult) -> None:
         job = result.job
         end_ns = self._clock.now_ns()
         start_ns = end_ns - result.duration_us * 1000
@@ -54,6 +60,7 @@ class Results:
             else:
                 self._frontier.release(job.host_id, start_ns, end_ns)
         self._conclude(result, end_ns)
+        self._suspects.ended(job.id)
 
     def settle(self) -> None:
         """Results that were held, once it is known whose fault they were."""

@@ -56,11 +56,12 @@ class Global(IntEnum):
 
 
 class ShardWord(IntEnum):
-    """Words of one shard; only this shard writes them."""
+    """Words of one shard; only this shard writes them, but for what is taken back of a dead one."""
 
     DONE = 0
     ACCEPTED = 1
     IN_FLIGHT = 2
+    """Transfers that are going on; as many of them as have a place stand in the slots."""
     TICKETS_HELD = 3
     SYNCED_NS = 4
     """What its log had written before this time (monotonic) is on the medium."""
@@ -83,18 +84,35 @@ def _lines(words: int) -> int:
 
 HEADER_WORDS: Final = LINE_WORDS
 GLOBAL_WORDS: Final = _lines(len(Global))
-SHARD_WORDS: Final = LINE_WORDS + _lines(COUNTER_WORDS + 1)
+TRANSFER_SLOTS: Final = 4096
+"""Transfers of a shard that can be read when it is dead."""
+COUNTER_LINES: Final = _lines(COUNTER_WORDS + 1)
+SHARD_WORDS: Final = LINE_WORDS + COUNTER_LINES + TRANSFER_SLOTS
 PARSER_WORDS: Final = LINE_WORDS
 
 
 class ShardMemory:
-    """What one shard shows: ``words`` (see ``ShardWord``) and its counters as of one moment."""
+    """What one shard shows: ``words`` (see ``ShardWord``), its counters as of one moment, and in
+    ``slots`` the ids of the URLs that its transfers are for, 0 where there is none."""
 
-    __slots__ = ("counters", "words")
+    __slots__ = ("counters", "slots", "words")
 
     def __init__(self, memory: mmap.mmap, offset: int) -> None:
         self.words = Words(memory, offset, len(ShardWord))
-        self.counters = SeqBlock(memory, offset + LINE_WORDS * WORD_BYTES, COUNTER_WORDS)
+        offset += LINE_WORDS * WORD_BYTES
+        self.counters = SeqBlock(memory, offset, COUNTER_WORDS)
+        self.slots = Words(memory, offset + COUNTER_LINES * WORD_BYTES, TRANSFER_SLOTS)
+
+    def transfers(self) -> list[int]:
+        """Ids of the URLs in flight; exact for a shard that is dead, up to ``TRANSFER_SLOTS``."""
+        return [page_id for page_id in self.slots.snapshot() if page_id]
+
+    def forget_transfers(self) -> None:
+        """Nothing is in flight any more."""
+        self.words.store(ShardWord.IN_FLIGHT, 0)
+        for place, page_id in enumerate(self.slots.snapshot()):
+            if page_id:
+                self.slots.store(place, 0)
 
 
 class ParserMemory:

@@ -76,7 +76,13 @@ class Supervisor:
             },
             descriptors=(self._memory.fd,),
         )
-        self._mender = Mender(self._crew, self._memory, self._clock, ip_wait_s=config.ip_wait_s)
+        self._mender = Mender(
+            self._crew,
+            self._memory,
+            self._clock,
+            ip_wait_s=config.ip_wait_s,
+            names=self._names,
+        )
         self._observer = Observer(config, directory.path, self._memory, self._clock)
         self._limits = ending.Limits(
             pages=config.limit_page, bytes=config.limit_size_bytes, seconds=config.limit_time_s
@@ -204,6 +210,9 @@ class Supervisor:
         self._pauses.refused(child.name, message["text"])
         self._pause_or_go_on()
 
+    def _on_cleared(self, _child: Child, message: dict[str, Any]) -> None:
+        self._mender.clear(message["id"])
+
     def _on_ended(self, child: Child, _message: dict[str, Any]) -> None:
         """An orderly end; the exit code follows."""
 
@@ -215,6 +224,7 @@ class Supervisor:
         "notice": _on_notice,
         "drained": _on_drained,
         "refused": _on_refused,
+        "cleared": _on_cleared,
         "ended": _on_ended,
     }
 
@@ -247,6 +257,12 @@ class Supervisor:
         fault = self._mender.mend(child, code)
         if fault:
             self._end(ending.FAULT, fault)
+
+    def _names(self, ids: list[int]) -> str:
+        """URLs by their ids; what they look like stands in the logs alone."""
+        from larbinpy.frontier.inspect import names_of  # noqa: PLC0415  (only after a fault)
+
+        return names_of(self._directory.path, bytes.fromhex(self._manifest.uuid), ids)
 
     # --- looking ---------------------------------------------------------------------------
 

@@ -49,6 +49,10 @@ class Start:
     parsers: int
     is_trusted: bool = True
     """False when the machine has gone down since the state was written, and not in order."""
+    suspects: frozenset[int] = frozenset()
+    """To a shard: URLs that were in flight when it was brought down."""
+    poison: frozenset[int] = frozenset()
+    """To a shard: URLs that have brought it down."""
 
     @property
     def directory(self) -> Path:
@@ -66,6 +70,8 @@ class Start:
             shards=fields["shards"],
             parsers=fields["parsers"],
             is_trusted=fields["is_trusted"],
+            suspects=frozenset(fields.get("suspects", ())),
+            poison=frozenset(fields.get("poison", ())),
         )
 
 

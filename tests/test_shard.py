@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from larbinpy import entries, stats
+from larbinpy import entries, stats, suspects
 from larbinpy.errors import FormatError
 from larbinpy.frames import FrameType
 from larbinpy.links.filters import make_filter
@@ -90,6 +90,18 @@ class Play:
         frame = yield from self.next(FrameType.PAGE, channel)
         return entries.decode_pages(frame.payload, frame.count)[0]
 
+    def answer(self, done: int) -> Generator[None, None, dict[bytes, int]]:
+        """Answer all pages until so many URLs are done; their outcomes."""
+        outcomes: dict[bytes, int] = {}
+        while self.words()[1] < done:
+            for frame in self.parser.receive():
+                if frame.type == FrameType.PAGE:
+                    for page in entries.decode_pages(frame.payload, frame.count):
+                        outcomes[page.url] = page.outcome
+                        self.parsed(page, page.outcome)
+            yield
+        return outcomes
+
     def turns(self, count: int) -> Generator[None, None, None]:
         """Let turns pass."""
         for _ in range(count):
@@ -119,6 +131,8 @@ def play(
     hosts: Iterable[str] = ("a.test", "b.test"),
     is_fetching: bool = True,
     tickets: int = 0,
+    suspected: Iterable[int] = (),
+    poison: Iterable[int] = (),
     **keys: Any,
 ) -> Play:
     """Run a shard until the script has ended, then until it has stopped."""
@@ -130,7 +144,11 @@ def play(
         "ignore_robots": True,
         "limit_page": tickets,
     }
-    start_ = start(state, **{**defaults, **keys})
+    start_ = dataclasses.replace(
+        start(state, **{**defaults, **keys}),
+        suspects=frozenset(suspected),
+        poison=frozenset(poison),
+    )
     memory = CrawlMemory.create(1, 1)
     memory.globals.store(Global.TICKETS, tickets)
     said: list[str] = []
@@ -553,3 +571,104 @@ def test_a_page_counts_until_its_end_is_written(
     p = play(tmp_path, replies, script, ram_urls=1)
     assert sorted(p.fetched()) == [A, B]
     assert unwritten[1] == 0
+
+
+# --- after a crash -------------------------------------------------------------------------------
+
+
+def crashed(state: Path, *urls: bytes) -> dict[bytes, int]:
+    """A shard has these URLs in flight and is gone; their ids."""
+
+    def script(run: Play) -> Generator[None, None, None]:
+        run.fetcher.is_slow = True
+        run.put(*urls)
+        while len(run.fetcher.submitted) < len(urls):
+            yield
+        found.update({job.url: job.id for job in run.fetcher.submitted})
+        assert sorted(run.memory.transfers()) == sorted(found.values())
+        run.boss.tell("stop", drain_s=0.0)
+        yield from run.turns(MAX_TURNS)
+
+    found: dict[bytes, int] = {}
+    play(state, {}, script)
+    return found
+
+
+def test_suspects_are_asked_for_alone(tmp_path: Path) -> None:
+    """One after the other, nothing beside them; each is told to be cleared."""
+    ids = crashed(tmp_path, A, B)
+
+    def script(run: Play) -> Generator[None, None, None]:
+        assert run.words() == (2, 0)
+        assert run.published()["waiting"] == 2
+        run.put(A + b"next", B + b"next")
+        run.fetcher.is_slow = True
+        for count in (1, 2):
+            while len(run.fetcher.submitted) < count:
+                yield
+            yield from run.turns(5)
+            assert len(run.memory.transfers()) == 1
+            run.fetcher.is_slow = False
+            yield
+            run.fetcher.is_slow = True
+            yield from run.answer(count)
+        run.fetcher.is_slow = False
+        yield from run.answer(4)
+        told.extend(m["id"] for m in run.boss.heard(3) if m["verb"] == "cleared")
+
+    told: list[int] = []
+    run = play(tmp_path, {}, script, suspected=ids.values())
+    assert sorted(run.fetched()[:2]) == [A, B]
+    assert sorted(told) == sorted(ids.values())
+
+
+def test_a_suspect_waits_for_the_rules_of_its_host(tmp_path: Path) -> None:
+    """They are asked for alone too, in its name."""
+    ids = crashed(tmp_path, A)
+
+    def script(run: Play) -> Generator[None, None, None]:
+        run.fetcher.is_slow = True
+        while not run.fetcher.submitted:
+            yield
+        assert run.memory.transfers() == [ids[A]]
+        run.fetcher.is_slow = False
+        robots = yield from run.page()
+        run.send(FrameType.ROBOTS, entries.encode_robots(robots.tag, 404, b""))
+        run.parsed(robots)
+        run.parsed((yield from run.page()))
+        while run.words() != (1, 1):
+            yield
+
+    run = play(tmp_path, {}, script, suspected=ids.values(), ignore_robots=False)
+    assert run.fetched() == [ROBOTS, A]
+
+
+def test_poison_is_not_asked_for_again(tmp_path: Path) -> None:
+    """It ends with that outcome; the others are asked for."""
+    ids = crashed(tmp_path, A, B)
+
+    def script(run: Play) -> Generator[None, None, None]:
+        outcomes.update((yield from run.answer(2)))
+
+    outcomes: dict[bytes, int] = {}
+    run = play(
+        tmp_path, {B: Reply()}, script, suspected=[ids[B]], poison=[ids[A], 12345],
+    )  # fmt: skip
+    assert outcomes == {A: Outcome.POISON, B: Outcome.SUCCESS}
+    assert run.fetched() == [B]
+
+
+def test_suspects_whose_hosts_are_not_free_go_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A host that must wait for a day does not stop the others."""
+    monkeypatch.setattr(suspects, "PATIENCE_NS", 0)
+    ids = crashed(tmp_path, A)
+
+    def script(run: Play) -> Generator[None, None, None]:
+        yield from run.turns(5)
+        assert [m["verb"] for m in run.boss.heard(2)] == ["ready", "cleared"]
+
+    run = play(tmp_path, {}, script, suspected=ids.values(), wait_duration_s=1000.0)
+    assert run.parts.frontier._table.waiting == 1
+    assert run.published()["waiting"] == 1

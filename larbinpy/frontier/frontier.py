@@ -7,6 +7,7 @@ parsing) until ``done`` or ``retry``.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from larbinpy.frontier.retries import Retries
 from larbinpy.records import ID_LSN_MASK, ID_SHARD_SHIFT, FetchJob, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from larbinpy._native.hosts import HostTable
     from larbinpy.dedup.seen import SeenUrls
@@ -60,7 +61,7 @@ class Frontier:
 
     __slots__ = (
         "_fifo", "_notes", "_retries", "_seen", "_shard", "_table", "_undone", "_unwritten",
-        "undone",
+        "apart", "apart_ids", "undone",
     )  # fmt: skip
 
     def __init__(
@@ -76,13 +77,50 @@ class Frontier:
         """URLs that have their Outcome, while the disk refuses to note it."""
         self._retries = Retries()
         self._notes: deque[Retry | HostState] = deque()
+        self.apart: dict[int, FetchJob] = {}
+        """URLs that wait outside the chains, by id, until ``take_apart`` or ``rejoin``."""
+        self.apart_ids: set[int] = set()
+        """Those, and those taken of them: ``put_back`` sets these apart again."""
 
-    def restore(self, found: Recovered) -> None:
-        """Take over what a recovered log holds."""
+    def restore(self, found: Recovered, apart: Collection[int] = ()) -> None:
+        """Take over what a recovered log holds.
+
+        Args:
+            apart: ids of URLs that are set apart, if they wait.
+        """
         self._seen.restore(found)
+        if apart:
+            self._set_apart(found, sorted(apart))
         for batch in found.batches():
             self._table.put(*batch)
         self._retries.restore(found.retries)
+
+    # --- apart ---------------------------------------------------------------------------------
+
+    def _set_apart(self, found: Recovered, ids: list[int]) -> None:
+        """Keep some of the URLs that wait out of the chains; they have no host numbers yet."""
+        places = memoryview(found.waiting).cast("Q")
+        for page_id in ids:
+            lsn = page_id & ID_LSN_MASK
+            at = bisect_left(places, lsn, key=self._lsn_at)  # what waits is ordered by id
+            if at < len(places) and self._lsn_at(places[at]) == lsn:
+                (url,) = self._fifo.read([places[at]])
+                self.apart[page_id] = self._job(url, -1, places[at])
+        self.apart_ids = set(self.apart)
+        found.leave_out({job.position for job in self.apart.values()})
+
+    def _lsn_at(self, place: int) -> int:
+        return self._fifo.read([place])[0][0]
+
+    def take_apart(self, page_id: int) -> FetchJob:
+        """A URL that was set apart is handed out."""
+        return self.apart.pop(page_id)
+
+    def rejoin(self, job: FetchJob) -> None:
+        """A URL that was set apart waits in the chain of its host, as the next one."""
+        self.apart_ids.discard(job.id)
+        self.apart.pop(job.id, None)
+        self._table.unget(job.host_id, job.position, job.level)
 
     # --- links in --------------------------------------------------------------------------
 
@@ -122,8 +160,8 @@ class Frontier:
 
     @property
     def waiting(self) -> int:
-        """URLs in the chains, and those between two tries."""
-        return self._table.waiting + len(self._retries)
+        """URLs in the chains, those between two tries, and those set apart."""
+        return self._table.waiting + len(self._retries) + len(self.apart)
 
     @property
     def held(self) -> int:
@@ -159,7 +197,10 @@ class Frontier:
             self._table.unget(parked.host_id, parked.position, parked.level)
 
     def put_back(self, job: FetchJob) -> None:
-        """The URL waits again, as the next one of its host; the host stays busy."""
+        """The URL waits again, as the next one of its host, or apart; the host stays busy."""
+        if job.id in self.apart_ids:
+            self.apart[job.id] = job
+            return
         self._table.unget(job.host_id, job.position, job.level)
 
     def release(self, host_id: int, start_ns: int, end_ns: int) -> None:

@@ -6,22 +6,24 @@ Of a running log this is one moment: a segment that is deleted meanwhile is pass
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from larbinpy._native.livetable import LiveTable
 from larbinpy._native.logcodec import SCAN_SEALED, Codec, window
-from larbinpy.errors import StorageError
+from larbinpy.errors import LarbinError, StorageError
 from larbinpy.frontier import quarantine, seenfile, verify
 from larbinpy.frontier.payloads import RecordType, unpack_mark, unpack_retry
 from larbinpy.frontier.recovered import WINDOW_BYTES
 from larbinpy.frontier.segment import OFFSET_MASK, SEGMENT_SHIFT, parse_name
 from larbinpy.frontier.verify import Fault
 from larbinpy.frontier.walk import walk
+from larbinpy.records import ID_SHARD_SHIFT
 from larbinpy.stats import ACCEPTED, DERIVED, DONE, Counters
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from larbinpy._native.logcodec import ScanResult
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 
 
 QUEUES: Final = ("all", "new", "again")
+NAMED: Final = 10
+"""URLs that a message names."""
 
 
 @dataclass(slots=True)
@@ -226,6 +230,23 @@ class LogView:
         if not offsets:
             return [], 1
         return Codec(self._uuid, number).decode_urls(data, offsets), len(offsets) // 4
+
+
+def names_of(state: Path, uuid: bytes, ids: Sequence[int]) -> str:
+    """URLs that wait, for humans: the first few by name, the others as a number.
+
+    Args:
+        state: directory of the state; its shards may be running.
+    """
+    wanted = set(ids[:NAMED])
+    names = []
+    for shard in sorted({page_id >> ID_SHARD_SHIFT for page_id in wanted}):
+        with suppress(LarbinError):  # whoever asks has another fault to tell
+            urls = LogView(state / f"shard-{shard:02d}", uuid).urls()
+            names += [url[2] for url in urls if shard << ID_SHARD_SHIFT | url[0] in wanted]
+    shown = [name.decode("ascii", "backslashreplace") for name in names]
+    others = len(ids) - len(shown)
+    return ", ".join(shown + ([f"{others} others"] if others else []))
 
 
 def _offsets(run: ScanResult) -> Iterator[int]:

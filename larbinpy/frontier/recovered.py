@@ -100,6 +100,11 @@ class Recovered:
     """The highest SYNCMARK."""
     seconds: float = 0.0
 
+    def leave_out(self, places: set[int]) -> None:
+        """Let some of the waiting URLs out of ``batches``."""
+        kept = (place for place in memoryview(self.waiting).cast("Q") if place not in places)
+        self.waiting = array("Q", kept).tobytes()
+
     def batches(self) -> Iterator[Batch]:
         """The records of all waiting URLs in order. Use it up before segments are deleted.
 

@@ -16,6 +16,7 @@ from larbinpy.records import ID_SHARD_SHIFT, Kind, Outcome, ParsedPage
 from tests.frontier.logs import links, open_log, url_of
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from pathlib import Path
 
     from larbinpy.frontier.log import PersistentFifo
@@ -28,13 +29,13 @@ SHARD = 3
 class Run:
     """A frontier over a real log, from one start to the next."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, apart: Collection[int] = ()) -> None:
         self.fifo: PersistentFifo
         self.found: Recovered
         self.fifo, self.found = open_log(directory)
         self.table = HostTable(wait_ns=0, wait_ip_ns=0)
         self.frontier = Frontier(shard=SHARD, fifo=self.fifo, table=self.table, seen=ExactSeen())
-        self.frontier.restore(self.found)
+        self.frontier.restore(self.found, apart)
         self.out: dict[int, FetchJob] = {}
         self.resolve()
 
@@ -228,3 +229,55 @@ def test_the_identity_holds_after_every_step(tmp_path: Path, seed: int) -> None:
     run.frontier.close()
     last = Run(tmp_path)
     assert last.numbers() == accepted - done
+
+
+# --- URLs that are set apart ---------------------------------------------------------------------
+
+
+def left(directory: Path) -> dict[int, int]:
+    """A log of several segments, some of its URLs done and some moved; number -> id of the rest."""
+    run = Run(directory)
+    for start in range(0, 60, 10):
+        run.put(*range(start, start + 10))
+        run.fifo.flush()
+    for _ in range(3):
+        for job in run.take(7):
+            run.frontier.skip(job.host_id)
+            run.done(job)
+    ids = {}
+    while jobs := run.take():
+        for job in jobs:
+            run.frontier.skip(job.host_id)
+            ids[int(job.url.rpartition(b"/")[2])] = job.id
+            run.frontier.retry(job, 1, 10**9, 0)
+            if job.id % 3 == 0:
+                run.fifo.move([(job.position, 1)])
+    run.frontier.close()
+    return ids
+
+
+def test_some_urls_are_set_apart(tmp_path: Path) -> None:
+    """They wait, and no host hands them out; ids that do not wait are passed over."""
+    ids = left(tmp_path)
+    chosen = dict(random.Random(5).sample(sorted(ids.items()), 9))
+    run = Run(tmp_path, [*chosen.values(), SHARD << ID_SHARD_SHIFT | 2, 1 << 50])
+    assert set(run.frontier.apart) == set(chosen.values())
+    assert run.frontier.waiting == len(ids)
+    assert run.is_balanced()
+    assert run.numbers() == ids.keys() - chosen.keys()
+
+
+def test_a_url_that_was_set_apart_is_put_back_there(tmp_path: Path) -> None:
+    """Until it rejoins the others; then its host hands it out."""
+    ids = left(tmp_path)
+    number = min(ids)
+    run = Run(tmp_path, [ids[number]])
+    job = run.frontier.take_apart(ids[number])
+    assert job.url == url_of(number)
+    job.host_id = run.table.add(job.host)
+    run.frontier.put_back(job)
+    assert run.frontier.waiting == len(ids)
+    run.frontier.rejoin(job)
+    run.resolve()
+    assert (run.frontier.apart, run.frontier.waiting) == ({}, len(ids))
+    assert run.numbers() == ids.keys()
