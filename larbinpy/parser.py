@@ -22,7 +22,7 @@ from larbinpy import child, entries, wiring
 from larbinpy.errors import FormatError, StorageError
 from larbinpy.frames import Channel, Frame, FrameType
 from larbinpy.links.sender import LinkSender
-from larbinpy.parse.page import Reading, robots_reading, unread
+from larbinpy.parse.page import unread
 from larbinpy.politeness.gate import answer_status
 from larbinpy.records import ID_SHARD_SHIFT, PAGE_BODY_IN_FILE, Kind, Outcome
 from larbinpy.shared import CrawlMemory, ParserWord
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from larbinpy.children import Control
+    from larbinpy.parse.reading import Reading
     from larbinpy.records import Page
     from larbinpy.wiring import Start
 
@@ -247,9 +248,7 @@ class Parser:
         if page.kind == Kind.RETRY:
             return unread(page)
         if page.kind == Kind.ROBOTS:
-            reading = robots_reading(page)
-            self._answer_robots(page, reading)
-            return reading
+            return self._reader.read_robots(page)
         return self._reader.read(page)
 
     def _is_wanted(self, reading: Reading) -> bool:
@@ -287,6 +286,8 @@ class Parser:
     def _answer(self, readings: list[tuple[Page, Reading]]) -> None:
         answers: dict[int, list[bytes]] = {}
         for page, reading in readings:
+            if page.kind == Kind.ROBOTS:
+                self._answer_robots(page, reading)
             answer = entries.encode_parsed(reading.parsed)
             answers.setdefault(page.id >> ID_SHARD_SHIFT, []).append(answer)
         for shard, parts in answers.items():
@@ -313,12 +314,12 @@ def _collect(
     """Add a page's links to the groups of each shard."""
     if reading.links is None:
         return
+    via = reading.via or page.url
+    tag = b"" if page.kind == Kind.ROBOTS else page.tag  # there it is the origin that asks
     for shard, links in enumerate(reading.links.entries):
         if links:
             count = reading.links.counts[shard]
-            groups.setdefault(shard, []).extend(
-                entries.link_groups(page.url, page.tag, links, count)
-            )
+            groups.setdefault(shard, []).extend(entries.link_groups(via, tag, links, count))
             fingerprints.append(reading.links.fingerprints[shard])
 
 

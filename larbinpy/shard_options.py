@@ -17,7 +17,7 @@ from larbinpy.fetch.base import FetchOptions
 from larbinpy.fetch.cookies import CookieJar
 from larbinpy.proxy import Proxy
 from larbinpy.state import SUFFIX_LIST
-from larbinpy.wiring import accepted_types
+from larbinpy.wiring import fetched_types
 
 if TYPE_CHECKING:
     from larbinpy.config import Config
@@ -53,7 +53,7 @@ def fetch_options(config: Config, connections: int, directory: Path) -> FetchOpt
         stall_s=max(1, round(config.stall_time_s)),
         total_timeout_s=config.fetch_timeout_s,
         page_bytes=config.max_page_size_bytes,
-        types=accepted_types(config),
+        types=fetched_types(config),
         is_any_type=config.any_type,
         allow_private=config.allow_private_addresses,
         own_ports=frozenset({config.http_port, config.input_port} - {0}),

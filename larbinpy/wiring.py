@@ -6,6 +6,8 @@ Stages know nothing of the configuration: they are given numbers, here.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,6 +15,8 @@ from larbinpy import url as urls
 from larbinpy.config import Config, from_json
 from larbinpy.dedup import content
 from larbinpy.links.filters import make_filter
+from larbinpy.parse.listing import TEXT_TYPE, XML_TYPES, Lists
+from larbinpy.parse.lists import ListReader
 from larbinpy.parse.page import HTML_TYPES, PageReader
 from larbinpy.state import STORED, SUFFIX_LIST
 from larbinpy.store.base import Nothing
@@ -136,6 +140,25 @@ def accepted_types(config: Config) -> tuple[bytes, ...]:
     return (*HTML_TYPES, *(mime.lower() for mime, _ in config.specific_set), *images)
 
 
+def read_lists(config: Config) -> Lists:
+    """The documents that are read for their links, beside pages."""
+    wanted = (
+        (config.use_sitemaps, Lists.SITEMAPS),
+        (config.use_feeds, Lists.FEEDS),
+        (config.plain_links, Lists.PLAIN),
+    )
+    return reduce(or_, (lists for is_wanted, lists in wanted if is_wanted), Lists(0))
+
+
+def fetched_types(config: Config) -> tuple[bytes, ...]:
+    """Prefixes of the content types whose bodies are fetched; () = every type."""
+    pages = accepted_types(config)
+    lists = read_lists(config)
+    if not pages or not lists:
+        return pages
+    return (*pages, *XML_TYPES, *((TEXT_TYPE,) if Lists.PLAIN in lists else ()))
+
+
 def make_pages(config: Config, memory: CrawlMemory) -> content.PagesSeen | None:
     """The pages seen, for ``pageNoDuplicate``."""
     if not config.page_no_duplicate:
@@ -153,12 +176,15 @@ def make_reader(
 ) -> PageReader:
     """The reader of pages."""
     is_larbin = start.config.page_digest == "larbin"
+    max_bytes, make_base = start.config.max_decoded_bytes, base_maker(start.config)
+    lists = read_lists(start.config)
     return PageReader(
         links,
         accept=accepted_types(start.config),
         max_redirects=start.config.max_redirects,
-        max_bytes=start.config.max_decoded_bytes,
-        make_base=base_maker(start.config),
+        max_bytes=max_bytes,
+        make_base=make_base,
+        lists=ListReader(links, lists, max_bytes=max_bytes, make_base=make_base) if lists else None,
         digest=content.larbin_digest if is_larbin else content.exact_digest,
         is_new=pages.is_new if pages else None,
         has_cookies=start.config.use_cookies,

@@ -214,6 +214,20 @@ def test_robots_are_answered(
         assert running.log()[0]["kind"] == "robots"
 
 
+def test_robots_are_answered_when_their_sitemaps_are_queued(tmp_path: Path) -> None:
+    """Else the pages of the host might end, and the crawl with them, before the shard knows."""
+    with crawl(tmp_path, use_sitemaps=True) as running:
+        shard = running.boss.join("shard", 0)
+        give(shard, 1, b"Sitemap: /map.xml", kind=Kind.ROBOTS)
+        (links,) = frames(shard, 1)
+        assert urls(links) == [b"http://a.test/map.xml"]
+        assert not shard.wait(0.05)
+        written(shard, links)
+        robots, parsed = frames(shard, 2)
+        assert robots.type == FrameType.ROBOTS
+        assert answers(parsed)[0].id == ID_WITHOUT_ENQ | 1
+
+
 def test_moved_robots_are_the_shards_to_follow(tmp_path: Path) -> None:
     """The request is logged and answered, and no rules are told."""
     with crawl(tmp_path) as running:

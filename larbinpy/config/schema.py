@@ -278,7 +278,9 @@ class Config:
     same_content: int = whole(
         "sameContent", 1000, "pages in a row with the same content, 0 = no limit", since="0.1"
     )
-    use_sitemaps: bool = flag("useSitemaps", "read sitemaps", since="0.1", later=NOT_YET)
+    use_sitemaps: bool = flag("useSitemaps", "follow the sitemaps of robots.txt", since="0.1")
+    use_feeds: bool = flag("useFeeds", "follow the links of feeds", default=True, since="0.1")
+    plain_links: bool = flag("plainLinks", "follow the links of other XML and texts", since="0.1")
 
     # topic: which ones are followed first
     specific_search: bool = flag("specificSearch", "only pages of specificSet are handed out")

@@ -323,7 +323,7 @@ class Frontier:
             url[5],
             url[6],
             url[7],
-            Kind.PAGE,
+            Kind(url[11]),
             host_id,
             b"",
             url[8],

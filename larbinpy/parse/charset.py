@@ -79,6 +79,14 @@ def find_encoding(content_type: bytes, body: bytes) -> tuple[str, str]:
     return DEFAULT, "none"
 
 
+def find_xml_encoding(content_type: bytes, body: bytes) -> str:
+    """The encoding of an XML document or a text: one that says nothing is in UTF-8."""
+    for bom, encoding in _BOMS:
+        if body.startswith(bom):
+            return encoding
+    return _of_header(content_type) or _of_xml(body[:PRESCAN_BYTES]) or "UTF-8"
+
+
 def to_utf8(body: bytes, encoding: str) -> bytes:
     """Give the page in UTF-8, without a byte order mark; what cannot be decoded becomes U+FFFD.
 

@@ -39,6 +39,12 @@ def _finder(name: bytes) -> re.Pattern[bytes]:
     return re.compile(rb"^%b[ \t]*:([^\r\n]*)" % re.escape(name), re.IGNORECASE | re.MULTILINE)
 
 
+@lru_cache(maxsize=1024)
+def mime(value: bytes) -> bytes:
+    """Type and subtype of a Content-Type in lower case; there are few different ones in a crawl."""
+    return content_type(value)[0]
+
+
 def content_type(value: bytes) -> tuple[bytes, dict[bytes, bytes]]:
     """Split a Content-Type ("parse a MIME type").
 

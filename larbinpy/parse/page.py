@@ -6,8 +6,6 @@ encoding, size, type, duplicate, and last the links.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 import xxhash
@@ -21,34 +19,20 @@ from larbinpy.links.found import (
     with_refreshes_to,
 )
 from larbinpy.parse import decode, headers, html
+from larbinpy.parse.reading import Reading
 from larbinpy.records import PAGE_TRUNCATED, Filtered, Kind, Outcome, ParsedPage
 from larbinpy.url import Base, LarbinBase
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from larbinpy._native.linkfilter import LinkBatch, LinkFilter
+    from larbinpy._native.linkfilter import LinkFilter
+    from larbinpy.parse.lists import ListReader
     from larbinpy.records import Page
 
 HTML_TYPES: Final = (b"text/html", b"application/xhtml+xml")
 MAX_DECODED_BYTES: Final = 20 << 20
 MAX_ROBOTS_BYTES: Final = 512 << 10
-
-
-@dataclass(slots=True)
-class Reading:
-    """What became of one page."""
-
-    parsed: ParsedPage
-    mime: bytes = b""
-    body: bytes = b""
-    """Decoded; to be stored when ``is_good``."""
-    links: LinkBatch | None = None
-
-    @property
-    def is_good(self) -> bool:
-        """Whether this is a page for the output."""
-        return self.parsed.outcome == Outcome.SUCCESS
 
 
 class PageReader:
@@ -65,11 +49,12 @@ class PageReader:
             seen before.
         has_cookies: cookies are kept, so a page that sets one and redirects to itself is worth a
             second request.
+        lists: reads sitemaps, feeds, and what else is no HTML; None = nobody does.
     """
 
     __slots__ = (
-        "_accept", "_digest", "_has_cookies", "_is_new", "_links", "_make_base", "_max_bytes",
-        "_max_redirects",
+        "_accept", "_digest", "_has_cookies", "_is_new", "_links", "_lists", "_make_base",
+        "_max_bytes", "_max_redirects",
     )  # fmt: skip
 
     def __init__(
@@ -83,6 +68,7 @@ class PageReader:
         digest: Callable[[bytes], bytes] = xxhash.xxh3_128_digest,
         is_new: Callable[[bytes, int], bool] | None = None,
         has_cookies: bool = False,
+        lists: ListReader | None = None,
     ) -> None:
         self._links = links
         self._accept = accept
@@ -92,6 +78,7 @@ class PageReader:
         self._digest = digest
         self._is_new = is_new
         self._has_cookies = has_cookies
+        self._lists = lists
 
     def read(self, page: Page) -> Reading:
         """Read one page; whatever is in it, this returns."""
@@ -100,19 +87,33 @@ class PageReader:
         if parsed.outcome == Outcome.ERR_30X:
             self._follow_redirect(page, reading)
         elif parsed.outcome in (Outcome.SUCCESS, Outcome.TRUNCATED):
-            self._read_body(page, reading)
+            if page.kind == Kind.SITEMAP and self._lists:
+                self._lists.read_sitemap(page, reading)
+            else:
+                self._read_body(page, reading)
+        return reading
+
+    def read_robots(self, page: Page) -> Reading:
+        """Read an answer to a request for robots.txt, with the sitemaps that it names."""
+        reading = robots_reading(page)
+        if self._lists:
+            self._lists.read_robots(page, reading)
         return reading
 
     def _read_body(self, page: Page, reading: Reading) -> None:
         parsed = reading.parsed
         content_type = headers.field(page.headers, b"content-type")
-        reading.mime = _mime(content_type)
+        reading.mime = headers.mime(content_type)
         decoded = decode.decode(
             page.body, headers.field(page.headers, b"content-encoding"), self._max_bytes
         )
         reading.body = decoded.body
         parsed.body_bytes = len(decoded.body)
         parsed.outcome = self._outcome(page, reading, decoded)
+        if parsed.outcome == Outcome.BAD_TYPE and not decoded.is_opaque:
+            if self._lists and self._lists.read_linked(page, reading, content_type):
+                parsed.outcome = Outcome.LINK_LIST
+            return
         if parsed.outcome not in (Outcome.SUCCESS, Outcome.TRUNCATED):
             return
         parsed.digest = self._digest(decoded.body)
@@ -120,6 +121,8 @@ class PageReader:
             parsed.outcome = Outcome.DUPLICATE
         elif reading.mime in HTML_TYPES or not reading.mime:
             self._find_links(page, reading, content_type)
+        elif self._lists:
+            self._lists.read_linked(page, reading, content_type)
 
     def _is_duplicate(self, page: Page, digest: bytes) -> bool:
         """Whether another page has this digest; one that was sent before may be its own copy."""
@@ -144,10 +147,7 @@ class PageReader:
             base = self._make_base(target.url) if target else base
             links = with_refreshes_to(page.url, links)
         resolved = urls.resolve(base, links, document.encoding)
-        self._filter(page, reading, resolved)
-        if document.dropped:
-            reading.parsed.links += document.dropped
-            reading.parsed.filtered[Filtered.LINKS_PER_PAGE] = document.dropped
+        self._filter(page, reading, resolved, dropped=document.dropped)
 
     def _follow_redirect(self, page: Page, reading: Reading) -> None:
         location = headers.field(page.headers, b"location")
@@ -162,10 +162,19 @@ class PageReader:
         flags = LINK_REDIRECT
         if self._has_cookies and _is_again(page, location):
             flags |= LINK_FORCE
+        if page.kind == Kind.SITEMAP:
+            reading.via = page.via  # the robots.txt that speaks for it
         self._filter(page, reading, resolved, hops=page.hops + 1, flags=flags)
 
     def _filter(
-        self, page: Page, reading: Reading, resolved: bytes, *, hops: int = 0, flags: int = 0
+        self,
+        page: Page,
+        reading: Reading,
+        resolved: bytes,
+        *,
+        hops: int = 0,
+        flags: int = 0,
+        dropped: int = 0,
     ) -> None:
         batch = self._links.run(
             resolved,
@@ -173,13 +182,10 @@ class PageReader:
             depth=page.depth,
             left=page.left,
             hops=hops,
-            kind=Kind.PAGE,
+            kind=page.kind,
             flags=flags,
         )
-        reading.links = batch
-        reading.parsed.links = batch.found
-        reading.parsed.duplicates = batch.duplicates
-        reading.parsed.filtered = batch.filtered
+        reading.take(batch, dropped)
 
 
 def _is_again(page: Page, location: bytes) -> bool:
@@ -188,12 +194,6 @@ def _is_again(page: Page, location: bytes) -> bool:
         return False
     target = urls.parse(location, page.url)
     return target is not None and target.url == page.url
-
-
-@lru_cache(maxsize=1024)
-def _mime(content_type: bytes) -> bytes:
-    """Type and subtype in lower case; there are few different ones in a crawl."""
-    return headers.content_type(content_type)[0]
 
 
 def unread(page: Page) -> Reading:
@@ -207,7 +207,7 @@ def robots_reading(page: Page) -> Reading:
     A text that cannot be read, or not to its end, is no text: what it forbids is not known.
     """
     parsed = ParsedPage(page.id, page.epoch, Outcome(page.outcome), page.status)
-    mime = _mime(headers.field(page.headers, b"content-type"))
+    mime = headers.mime(headers.field(page.headers, b"content-type"))
     if parsed.outcome not in (Outcome.SUCCESS, Outcome.TRUNCATED):
         return Reading(parsed, mime)
     encodings = headers.field(page.headers, b"content-encoding")

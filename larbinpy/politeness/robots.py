@@ -183,6 +183,17 @@ class _Reader:
                 return
 
 
+def sitemaps_of(text: bytes) -> list[bytes]:
+    """The values of all Sitemap lines of a robots.txt, whoever they stand under."""
+    found = []
+    for _, line, is_cut in _lines(text):
+        key, value = _parted(line)
+        match = _KEY.match(key)
+        if match and match.lastgroup == "sitemap" and value and not is_cut:
+            found.append(value)
+    return found
+
+
 def _token_of(value: bytes) -> bytes:
     match = _TOKEN.match(value)
     return match[0] if match else b""

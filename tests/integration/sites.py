@@ -25,6 +25,8 @@ class Site:
     pages: dict[str, bytes]
     asked: list[str] = field(default_factory=list)
     """Paths of all requests but those for robots.txt, in order."""
+    types: dict[str, str] = field(default_factory=dict)
+    """Content types by path, where it is not HTML."""
 
     def __enter__(self) -> Self:
         site = self
@@ -36,7 +38,7 @@ class Site:
             def do_GET(self) -> None:
                 body = site.answer(self.path)
                 self.send_response(404 if body is None else 200)
-                self.send_header("Content-Type", "text/html")
+                self.send_header("Content-Type", site.types.get(self.path, "text/html"))
                 self.send_header("Content-Length", str(len(body or b"")))
                 self.end_headers()
                 self.wfile.write(body or b"")

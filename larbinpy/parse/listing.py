@@ -1,0 +1,124 @@
+"""Documents that list links: sitemaps, RSS and Atom feeds; and the links of other XML and of texts.
+
+What a document is, its first bytes say and the name of its root element, never its URL.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Flag, auto
+from typing import Final
+
+from larbinpy._native import listscan
+from larbinpy.parse import decode
+from larbinpy.parse.charset import find_xml_encoding, to_utf8
+
+XML_TYPES: Final = (
+    b"application/xml",
+    b"text/xml",
+    b"application/rss+xml",
+    b"application/atom+xml",
+    b"application/rdf+xml",
+)
+TEXT_TYPE: Final = b"text/plain"
+MAX_LINKS: Final = 50_000
+"""URLs of a sitemap, by its protocol."""
+
+_GZIP: Final = b"\x1f\x8b\x08"
+
+
+class Lists(Flag):
+    """Documents that are read for their links."""
+
+    SITEMAPS = auto()
+    FEEDS = auto()
+    PLAIN = auto()
+    """Any XML, and texts."""
+
+
+_ROOTS: Final = {
+    b"urlset": Lists.SITEMAPS,
+    b"sitemapindex": Lists.SITEMAPS,
+    b"rss": Lists.FEEDS,
+    b"rdf": Lists.FEEDS,
+    b"feed": Lists.FEEDS,
+}
+
+
+@dataclass(slots=True)
+class Listing:
+    """The links of such a document."""
+
+    links: bytes
+    """``found_link`` items in document order."""
+    count: int = 0
+    dropped: int = 0
+    """Links behind the limit, which ``links`` does not hold."""
+    base: bytes | None = None
+    """What links are relative to, itself relative to the document; None = to the document."""
+    is_sitemap: bool = False
+    is_index: bool = False
+    """The links are sitemaps."""
+
+
+def read(
+    body: bytes, content_type: bytes, mime: bytes, lists: Lists, max_links: int = MAX_LINKS
+) -> Listing | None:
+    """Read a document that a page led to; None when it is not one of ``lists``.
+
+    Args:
+        body: content encodings removed.
+        mime: the type that ``content_type`` says, in lower case.
+
+    Cost: O(bytes of the body).
+    """
+    if mime == TEXT_TYPE:
+        return _texts(body, content_type, max_links) if Lists.PLAIN in lists else None
+    if mime not in XML_TYPES:
+        return None
+    text = to_utf8(body, find_xml_encoding(content_type, body))
+    found = listscan.scan_xml(text, max_links)
+    kind = _ROOTS.get(found.root)
+    if kind is not None and kind in lists:
+        return _listing(found)
+    if Lists.PLAIN in lists:
+        return _listing(listscan.scan_xml(text, max_links, every=True))
+    return None
+
+
+def read_sitemap(body: bytes, content_type: bytes, max_links: int = MAX_LINKS) -> Listing | None:
+    """Read what should be a sitemap or a feed, in whatever form; None when it is neither.
+
+    Those that are no XML are texts with a URL on each line.
+    """
+    text = to_utf8(body, find_xml_encoding(content_type, body))
+    if text.lstrip()[:1] == b"<":
+        found = listscan.scan_xml(text, max_links)
+        return _listing(found) if found.root in _ROOTS else None
+    found = listscan.scan_lines(text, max_links)
+    is_sitemap = found.count or found.dropped
+    return Listing(found.links, found.count, found.dropped, is_sitemap=True) if is_sitemap else None
+
+
+def gunzip(found: decode.Decoded, limit: int) -> decode.Decoded:
+    """A body that is a gzip file itself, unpacked; any other one as it is.
+
+    Sitemaps often are; a server may have unpacked them, though, whatever their names say.
+    """
+    if not found.body.startswith(_GZIP):
+        return found
+    inner = decode.decode(found.body, b"gzip", limit)
+    inner.is_truncated |= found.is_truncated
+    inner.is_too_big |= found.is_too_big
+    return inner
+
+
+def _texts(body: bytes, content_type: bytes, max_links: int) -> Listing:
+    found = listscan.scan_text(to_utf8(body, find_xml_encoding(content_type, body)), max_links)
+    return Listing(found.links, found.count, found.dropped)
+
+
+def _listing(found: listscan.Listing) -> Listing:
+    is_index = found.root == b"sitemapindex"
+    is_sitemap = is_index or found.root == b"urlset"
+    return Listing(found.links, found.count, found.dropped, found.base, is_sitemap, is_index)

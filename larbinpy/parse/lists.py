@@ -1,0 +1,162 @@
+"""Following the links of sitemaps and feeds, by the sitemaps protocol (sitemaps.org).
+
+A sitemap may list URLs of its own host, and of the host whose robots.txt names it; all others are
+refused as ``outSite``. The filters of any link come on top. Where a sitemap lies on its host does
+not limit what it may list: the line of robots.txt speaks for it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from larbinpy import url as urls
+from larbinpy.links.found import ELEMENT_REDIRECT, LINK_REDIRECT, found_link
+from larbinpy.parse import decode, headers, listing
+from larbinpy.parse.listing import Lists
+from larbinpy.politeness.robots import sitemaps_of
+from larbinpy.records import PAGE_TRUNCATED, Filtered, Kind, Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from larbinpy._native.linkfilter import LinkFilter
+    from larbinpy.parse.listing import Listing
+    from larbinpy.parse.reading import Reading
+    from larbinpy.records import Page
+    from larbinpy.url import Base, LarbinBase
+
+MAX_HOPS: Final = 5
+"""Redirections and indexes between a robots.txt and a sitemap: endless indexes end here."""
+ROBOTS_PATH: Final = b"/robots.txt"
+
+
+class ListReader:
+    """Reads documents that list links; one per parser process.
+
+    Args of ``__init__``:
+        links: the filter of found links.
+        lists: the documents that are read.
+        max_bytes: the largest body once it is unpacked; what lies within is read.
+        make_base: what links are resolved against, by the URL mode.
+    """
+
+    __slots__ = ("_links", "_lists", "_make_base", "_max_bytes", "_max_links")
+
+    def __init__(
+        self,
+        links: LinkFilter,
+        lists: Lists,
+        *,
+        max_bytes: int,
+        make_base: Callable[[bytes], Base | LarbinBase],
+    ) -> None:
+        self._links = links
+        self._lists = lists
+        self._max_bytes = max_bytes
+        self._make_base = make_base
+        self._max_links = min(links.links_per_page, listing.MAX_LINKS)
+
+    def read_robots(self, page: Page, reading: Reading) -> None:
+        """Follow the Sitemap lines of a robots.txt, on whatever host the sitemaps lie."""
+        is_file = 200 <= page.status < 300
+        if Lists.SITEMAPS not in self._lists or not is_file or not reading.body:
+            return
+        lines = sitemaps_of(reading.body)
+        robots = urls.parse(page.tag + ROBOTS_PATH)
+        if not lines or robots is None:
+            return
+        links = b"".join(found_link(ELEMENT_REDIRECT, line) for line in lines)
+        reading.via = robots.url
+        self._take(
+            page,
+            reading,
+            urls.resolve(self._make_base(page.url), links),
+            host=robots.host,
+            kind=Kind.SITEMAP,
+        )
+
+    def read_sitemap(self, page: Page, reading: Reading) -> None:
+        """Read the answer to a request for a sitemap."""
+        parsed = reading.parsed
+        content_type = headers.field(page.headers, b"content-type")
+        reading.mime = headers.mime(content_type)
+        encodings = headers.field(page.headers, b"content-encoding")
+        decoded = decode.decode(page.body, encodings, self._max_bytes)
+        decoded = listing.gunzip(decoded, self._max_bytes)
+        parsed.body_bytes = len(decoded.body)
+        document = None
+        if not decoded.is_opaque:
+            document = listing.read_sitemap(decoded.body, content_type, self._max_links)
+        parsed.outcome = Outcome.BAD_TYPE if document is None else Outcome.LINK_LIST
+        if decoded.is_too_big:
+            parsed.outcome = Outcome.TOO_BIG
+        elif decoded.is_truncated or page.flags & PAGE_TRUNCATED:
+            parsed.outcome = Outcome.TRUNCATED
+        if document:
+            self._follow(page, reading, document)
+
+    def read_linked(self, page: Page, reading: Reading, content_type: bytes) -> bool:
+        """Follow the links of a document that a page led to; false when it lists none for us."""
+        document = listing.read(
+            reading.body, content_type, reading.mime, self._lists, self._max_links
+        )
+        if document is not None:
+            self._follow(page, reading, document)
+        return document is not None
+
+    def _follow(self, page: Page, reading: Reading, document: Listing) -> None:
+        base = self._make_base(page.url)
+        target = urls.parse(document.base, page.url) if document.base else None
+        resolved = urls.resolve(self._make_base(target.url) if target else base, document.links)
+        own_host = urls.host_of(page.url)
+        if not document.is_sitemap and page.kind != Kind.SITEMAP:
+            self._take(page, reading, resolved, host=own_host, dropped=document.dropped)
+            return
+        voucher = _host_of_robots(page.via) if page.kind == Kind.SITEMAP else None
+        if document.is_index:
+            reading.via = page.via if voucher else b""
+            if page.hops >= MAX_HOPS:
+                reading.parsed.links = document.count
+                reading.refuse(document.count, Filtered.REDIRECTS)
+                return
+        self._take(
+            page,
+            reading,
+            resolved,
+            host=voucher or own_host,
+            other_host=own_host,
+            kind=Kind.SITEMAP if document.is_index else Kind.PAGE,
+            hops=page.hops + 1 if document.is_index else 0,
+            dropped=document.dropped,
+        )
+
+    def _take(
+        self,
+        page: Page,
+        reading: Reading,
+        resolved: bytes,
+        *,
+        host: bytes,
+        other_host: bytes | None = None,
+        kind: Kind = Kind.PAGE,
+        hops: int = 0,
+        dropped: int = 0,
+    ) -> None:
+        """Sort links out; a sitemap costs no depth, as if its pages stood in what led to it."""
+        batch = self._links.run(
+            resolved,
+            host=host,
+            depth=page.depth,
+            left=page.left,
+            hops=hops,
+            kind=kind,
+            flags=LINK_REDIRECT if kind is Kind.SITEMAP else 0,
+            other_host=other_host,
+        )
+        reading.take(batch, dropped)
+
+
+def _host_of_robots(via: bytes) -> bytes | None:
+    """The host of a robots.txt; None for any other URL."""
+    is_robots = via.endswith(ROBOTS_PATH) and via.count(b"/") == ROBOTS_PATH.count(b"/") + 2
+    return urls.host_of(via) if is_robots else None
