@@ -65,6 +65,8 @@ class Parser:
         memory = CrawlMemory.attach(memory_fd, start.shards, start.parsers)
         self._slot = memory.parser[start.index]
         self._senders = {shard: LinkSender() for shard in range(start.shards)}
+        self._over = dict.fromkeys(range(start.shards), 0)
+        """The last epoch of a shard that has ended with pages in work here."""
         self._backlog: deque[Page] = deque()
         self._batches: list[Batch] = []
         self._refused: Batch | None = None
@@ -161,6 +163,9 @@ class Parser:
         self._links.forget(shard)
         self._store.left(shard)
         batch = self._refused
+        for one in (*self._batches, *([batch] if batch else [])):
+            epochs = [page.epoch for page, _ in one.readings if page.id >> ID_SHARD_SHIFT == shard]
+            self._over[shard] = max(self._over[shard], *epochs, 0)
         if batch and batch.unstored and batch.unstored[0].id >> ID_SHARD_SHIFT == shard:
             batch.unstored = None
             batch.readings.pop()
@@ -294,9 +299,12 @@ class Parser:
             channel = self._senders[shard].channel
             if channel:
                 channel.send(FrameType.PARSED, b"".join(parts), count=len(parts))
-        self._store.answered(
-            page.id for page, _ in readings if self._senders[page.id >> ID_SHARD_SHIFT].channel
-        )
+        self._store.answered(page.id for page, _ in readings if self._is_heard(page))
+
+    def _is_heard(self, page: Page) -> bool:
+        """Whether the shard that has sent a page is there: a successor wants it again."""
+        shard = page.id >> ID_SHARD_SHIFT
+        return bool(self._senders[shard].channel) and page.epoch > self._over[shard]
 
 
 def _pages_of(frame: Frame) -> list[Page]:

@@ -15,6 +15,7 @@ from larbinpy.frames import FrameType
 from larbinpy.parser import Parser
 from larbinpy.records import ID_SHARD_SHIFT, ID_WITHOUT_ENQ, FetchJob, FetchResult, Kind, Outcome
 from larbinpy.shared import CrawlMemory, ParserWord
+from larbinpy.store.notes import Note, unpack
 from tests.channels import WAIT_S, frames
 from tests.records import HTML
 from tests.reference.linkbuffers import read_links
@@ -69,6 +70,7 @@ def crawl(state: Path, **keys: Any) -> Iterator[Crawl]:
 def give(shard: Channel, number: int, body: bytes = b"", **more: Any) -> None:
     """Send a page of a shard."""
     index = more.pop("of", 0)
+    epoch = more.pop("epoch", EPOCH)
     page_id = index << ID_SHARD_SHIFT | number
     kind = more.pop("kind", Kind.PAGE)
     if kind is Kind.ROBOTS:
@@ -78,7 +80,7 @@ def give(shard: Channel, number: int, body: bytes = b"", **more: Any) -> None:
     job = FetchJob(page_id, url, b"a.test", 80, https=False, kind=kind, left=5, tag=tag)
     outcome = more.pop("outcome", Outcome.SUCCESS)
     fields = {"status": 200, "headers": HTML, "body": body, **more}
-    entry = entries.encode_result(FetchResult(job, outcome, **fields), EPOCH)
+    entry = entries.encode_result(FetchResult(job, outcome, **fields), epoch)
     shard.send(FrameType.PAGE, entry, count=1)
     assert shard.flush()
 
@@ -253,6 +255,26 @@ def test_a_shards_successor_gets_the_links_again(tmp_path: Path) -> None:
         written(successor, again)
         (frame,) = frames(successor, 1)
         assert [(parsed.id, parsed.epoch) for parsed in answers(frame)] == [(1, EPOCH)]
+
+
+def test_a_page_of_a_dead_shard_is_known_until_its_successor_has_the_answer(
+    tmp_path: Path,
+) -> None:
+    """Whoever gets it again finds its place: an answer in the old epoch answers nothing."""
+    with crawl(tmp_path, output_mode=1, output_dir=tmp_path / "save") as running:
+        shard = running.boss.join("shard", 0)
+        give(shard, 1, b"<a href=http://b.test/>")
+        frames(shard, 1)
+        shard.close()
+        successor = running.boss.join("shard", 0)
+        (again,) = frames(successor, 1)
+        written(successor, again)
+        frames(successor, 1)
+        give(successor, 2, b"no links", epoch=EPOCH + 1)
+        frames(successor, 1)
+    (notes,) = (tmp_path / "stored").iterdir()
+    answered = [data for kind, data, _ in unpack(notes.read_bytes()) if kind == Note.ANSWERED]
+    assert b"".join(answered) == (2).to_bytes(8, "little")
 
 
 def test_pages_wait_while_a_shard_is_behind(
