@@ -30,7 +30,8 @@ from typing import Final
 
 from larbinpy.testing.web import WebProcess, WebSpec
 from tests.chaos.judge import Kill, Verdict, check_identity, judge
-from tests.chaos.life import MOST_REFETCHED, SHARDS, Life, Victim, are_gone
+from tests.chaos.life import MOST_REFETCHED, PARSERS, SHARDS, Life, Victim, are_gone
+from tests.chaos.samples import Samples
 from tests.chaos.watch import PHASES, Watch
 
 TARGETS: Final = ("group", "supervisor", "shard", "parser")
@@ -63,6 +64,8 @@ class Score:
     kills: Counter[str] = field(default_factory=Counter)
     phases: Counter[str] = field(default_factory=Counter)
     verdicts: list[Verdict] = field(default_factory=list)
+    samples: int = 0
+    """States of the counters of a shard that were read."""
     faults: list[str] = field(default_factory=list)
 
 
@@ -74,6 +77,7 @@ class Hunt:
         self._random = rng
         self._score = score
         self._watch = Watch(victim.state, SHARDS)
+        self._samples = Samples(SHARDS, PARSERS)
         self._kills: list[Kill] = []
         self._spawned_ns: list[int] = []
         self._orphans: list[int] = []
@@ -83,12 +87,16 @@ class Hunt:
 
     def run(self, until: int, deadline_s: float) -> Verdict:
         """Kill until the score has so many kills, then let the crawl end; judge it."""
-        while self._score.kills.total() < until and time.monotonic() < deadline_s:
-            if not self._goes_on():
-                break
-            self._strike()
-        self._finish()
+        with self._samples:
+            while self._score.kills.total() < until and time.monotonic() < deadline_s:
+                if not self._goes_on():
+                    break
+                self._strike()
+            self._finish()
         self._watch.close()
+        self._score.samples += self._samples.count
+        for fault in self._samples.faults:
+            self._fault(fault)
         lines = [f"{kill}\n" for kill in self._kills]
         (self._victim.directory / "kills").write_text("".join(lines))
         return judge(self._victim, self._kills, self._spawned_ns)
@@ -98,6 +106,7 @@ class Hunt:
     def _begin(self) -> Life:
         life = self._victim.start()
         self._spawned_ns.append(life.spawned_ns)
+        self._samples.follow(life.process.pid)
         self._watch.began()
         self._is_draining = False
         self._is_new = True
@@ -269,6 +278,7 @@ def show(score: Score) -> None:
     )
     print(f"torn records, lines and pages: {sum(verdict.torn for verdict in verdicts)}")
     print("manual steps: 0")
+    print(f"samples in which the identity held: {score.samples}")
     print(
         f"pages stored: {sum(verdict.stored for verdict in verdicts)},"
         f" more than once: {sum(verdict.stored_again for verdict in verdicts)},"
