@@ -11,6 +11,7 @@ import json
 import os
 import socket
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from larbinpy.errors import StorageError
@@ -120,7 +121,7 @@ class CrawlLog:
         Raises:
             StorageError: the disk refused, and the log is as it was.
 
-        Cost: eight system calls a batch, three of them for the index.
+        Cost: four system calls a batch, and four more for the index every 128 KiB.
         """
         if not lines:
             return
@@ -129,7 +130,7 @@ class CrawlLog:
         try:
             end = self._cut_torn_line()
             self._write(data, end)
-            self._index.add(self._fd, end, data)
+            self._index.appended(self._fd, end + len(data), len(data))
         except OSError as error:
             raise StorageError(f"{self._path}: {error.strerror}") from error
         finally:
@@ -146,7 +147,10 @@ class CrawlLog:
             raise
 
     def close(self) -> None:
-        """Close the log."""
+        """Close the log; its index is then complete."""
+        fcntl.flock(self._fd, fcntl.LOCK_EX)
+        with suppress(OSError):
+            self._index.catch_up(self._fd, self._cut_torn_line())
         self._index.close()
         os.close(self._fd)
 

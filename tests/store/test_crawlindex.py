@@ -89,7 +89,7 @@ def test_a_long_log_is_not_indexed_afterwards(log: Path, monkeypatch: pytest.Mon
     index_of(log).unlink()
     monkeypatch.setattr(crawlindex, "MAX_CATCH_UP", 20)
     append(log, line(8), line(2, b"!"))
-    assert index_of(log).stat().st_size == 3 * ENTRY_BYTES
+    assert index_of(log).stat().st_size == ENTRY_BYTES
     assert found(log, 2) == [line(2), line(2, b',"attempt":1'), line(2, b"!")]
     assert found(log, 8) == [line(8)]
 
@@ -108,6 +108,20 @@ def test_an_index_with_holes_is_not_believed(log: Path) -> None:
     assert found(log, 2) == [line(2), line(2, b',"attempt":1')]
     append(log, line(6), is_trusted=False)
     assert is_whole(log)
+
+
+def test_lines_are_indexed_while_the_log_grows(
+    log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every so many bytes; what is behind the index is found all the same."""
+    monkeypatch.setattr(crawlindex, "STEP_BYTES", 2 * len(line(1)))
+    writer = CrawlLog(log, KEY)
+    writer.append([line(6)])
+    assert not is_whole(log)
+    assert found(log, 6) == [line(6)]
+    writer.append([line(7)])
+    assert is_whole(log)
+    writer.close()
 
 
 def test_a_torn_line_is_no_line(log: Path) -> None:
