@@ -110,9 +110,7 @@ def test_an_index_with_holes_is_not_believed(log: Path) -> None:
     assert is_whole(log)
 
 
-def test_lines_are_indexed_while_the_log_grows(
-    log: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lines_are_indexed_while_the_log_grows(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every so many bytes; what is behind the index is found all the same."""
     monkeypatch.setattr(crawlindex, "STEP_BYTES", 2 * len(line(1)))
     writer = CrawlLog(log, KEY)

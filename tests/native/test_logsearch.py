@@ -1,0 +1,85 @@
+"""The search for one URL in a log against its plain twin."""
+
+from __future__ import annotations
+
+import struct
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from larbinpy._native import logsearch
+from tests.reference import logsearch as reference
+
+HOST = b"h.example"
+numbers = st.integers(1, 4)
+
+
+def enq(fingerprint: int) -> bytes:
+    return struct.pack("<Q", fingerprint) + bytes(32)
+
+
+def host(name: bytes) -> bytes:
+    return struct.pack("<QBBBx", 1, 2, 3, len(name)) + name
+
+
+payloads = st.one_of(
+    st.builds(lambda n: (1, enq(n)), numbers),
+    st.builds(lambda n, id_: (4, struct.pack("<Q", id_) + enq(n)), numbers, numbers),
+    st.builds(
+        lambda entries: (
+            2, b"".join(struct.pack("<Q1xB30x", n, f) + bytes(5 * f) for n, f in entries)
+        ),
+        st.lists(st.tuples(numbers, st.integers(0, 2)), max_size=3),
+    ),
+    st.builds(lambda n: (3, struct.pack("<QB7xQ", n, 1, 2)), numbers),
+    st.builds(lambda name: (6, host(name)), st.sampled_from([HOST, b"g.example", b"h.exampl"])),
+    st.tuples(st.sampled_from([1, 2, 3, 4, 5, 6, 7, 8, 0, 9]), st.binary(max_size=60)),
+)  # fmt: skip
+
+
+def pack(lsn: int, kind: int, payload: bytes) -> bytes:
+    record = struct.pack("<IIBBHQ", 0, len(payload), kind, 0, 0, lsn) + payload
+    return record + bytes(-len(record) % 8)
+
+
+@settings(max_examples=300)
+@given(st.lists(payloads, max_size=12), st.integers(0, 40), st.sampled_from([(), (3,), (1, 2)]))
+def test_a_search_finds_what_the_reference_finds(
+    records: list[tuple[int, bytes]], cut: int, ids: tuple[int, ...]
+) -> None:
+    """Whatever records stand there, cut anywhere."""
+    data = b"".join(pack(lsn, *record) for lsn, record in enumerate(records, 1))
+    data = data[: max(len(data) - cut, 0)]
+    known = set(ids)
+    search = logsearch.Search(2, HOST, ids)
+    expected = reference.run(data, 0, 2, HOST, known)
+    assert expected == search.run(data, 0)
+    assert known == set(search.ids)
+
+
+def test_a_search_goes_on_in_the_next_segment() -> None:
+    """What was learnt of the URL's ids in one window holds in the next."""
+    search = logsearch.Search(2, HOST)
+    assert search.run(pack(7, 1, enq(2)), 0)[0] == [(0, 1)]
+    done = pack(9, 2, struct.pack("<Q1xB30x", 7, 0))
+    assert search.run(done, 0)[0] == [(0, 2)]
+
+
+def test_a_length_that_is_too_large_is_damage() -> None:
+    """It cannot lead the search away."""
+    data = struct.pack("<IIBBHQ", 0, 65_537, 1, 0, 0, 1) + bytes(100_000)
+    assert logsearch.Search(2, HOST).run(data, 0) == ([], 0, logsearch.STOP_DAMAGED)
+
+
+@pytest.mark.parametrize("start", [0, 4, 64])
+def test_prints_are_found_on_their_grid(start: int) -> None:
+    """Every eighth byte from the start on, and nowhere else."""
+    data = bytearray(200)
+    for offset in (8, 12, 68, 72, 190):
+        data[offset : offset + 8] = (77).to_bytes(8, "little")
+    expected = [
+        at for at in range(start, 193, 8) if data[at : at + 8] == (77).to_bytes(8, "little")
+    ]
+    assert expected == logsearch.find_prints(data, 77, start)
+    assert logsearch.find_prints(b"", 77, 64) == []
