@@ -161,7 +161,7 @@ class Requests:
             self._frontier.put_back(job)
             self._submit(self._rules.job(job), now, wanting=job.id)
         elif verdict is Verdict.FORBIDDEN:
-            self._refuse(job, Outcome.FORBIDDEN_ROBOTS)
+            self._refuse(job, Outcome.FORBIDDEN_ROBOTS, self._gate.reason(job.origin, job.path))
             self._frontier.skip(job.host_id)
         elif verdict is Verdict.ASKED:
             self._frontier.delay(job.host_id, now + ELSEWHERE_NS)

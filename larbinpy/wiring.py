@@ -79,10 +79,10 @@ class Start:
         )
 
 
-def make_links(start: Start) -> LinkFilter:
-    """The filter of found links."""
+def make_links(start: Start, domains: urls.Domains | None = None) -> LinkFilter:
+    """The filter of found links; ``domains``: instead of those of the state's suffix list."""
     config = start.config
-    domains = urls.Domains(start.state / SUFFIX_LIST)
+    domains = domains or urls.Domains(start.state / SUFFIX_LIST)
     return make_filter(
         key=start.uuid,
         shards=start.shards,

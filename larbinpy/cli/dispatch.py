@@ -26,6 +26,7 @@ COMMANDS: Final = {
     "robots": "larbinpy.cli.robots:robots",
     "state": "larbinpy.cli.state:state",
     "urls": "larbinpy.cli.urls:urls",
+    "why": "larbinpy.cli.why:why",
 }
 """Name of a command -> ``module:function``; the function takes its arguments, returns the code."""
 

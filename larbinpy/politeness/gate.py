@@ -97,6 +97,12 @@ class Gate:
         known = self._origins.get(origin)
         return known.rules if known else None
 
+    def reason(self, origin: bytes, path: bytes) -> str:
+        """Which line forbids a path, for humans; empty when no line does."""
+        rules = self.rules(origin)
+        line = rules.decide(path)[1] if rules else 0
+        return f"line {line} of robots.txt" if line else ""
+
     def crawl_delay_s(self, origin: bytes) -> float:
         """The Crawl-delay that an origin's rules ask for; 0 = none."""
         rules = self.rules(origin)

@@ -13,7 +13,8 @@ def run(
     data: bytes, start: int, fingerprint: int, host: bytes, ids: set[int]
 ) -> tuple[list[tuple[int, int]], int, int]:
     """See the kernel; ``ids`` grows."""
-    found, at = [], start
+    found: list[tuple[int, int]] = []
+    at = start
     while at + HEAD.size <= len(data):
         _, size, kind, _, _, lsn = HEAD.unpack_from(data, at)
         if not 1 <= kind <= 8 or size > 65_536:

@@ -1,0 +1,252 @@
+"""``larbinpy why URL``: what became of a URL, by which record, and what would happen now."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from larbinpy import wiring
+from larbinpy.cli.arguments import configure, invoke
+from larbinpy.cli.fate import LOG, fate_of
+from larbinpy.errors import ConfigError
+from larbinpy.manifest import parse_manifest
+from larbinpy.records import Filtered
+from larbinpy.report import timestamp
+
+if TYPE_CHECKING:
+    from larbinpy.cli.fate import Fate, LogLine
+    from larbinpy.frontier.search import Place
+
+Answer = dict[str, Any]  # what JSON can say
+
+KEYS: Final = {
+    Filtered.OUT_SITE: "noExternalLinks, limitToDomain, lockSite",
+    Filtered.EXTENSION: "forbiddenExtensions",
+    Filtered.CGI: "getCGI",
+    Filtered.TOO_DEEP: "depthInSite",
+    Filtered.LINKS_PER_PAGE: "linksPerPage",
+    Filtered.PATH_SEGMENTS: "maxPathSegments",
+    Filtered.SEGMENT_REPEATS: "maxSegmentRepeats",
+    Filtered.QUERY: "maxQueryParameters, maxQuerySize",
+}
+"""Keys of the configuration that a filter obeys."""
+
+
+def why(arguments: list[str]) -> int:
+    """Run the command and return its exit code."""
+    return invoke(_why, "larbinpy why", arguments)
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "-c", "--config", "path", metavar="FILE", type=click.Path(path_type=Path),
+    help="Configuration of the crawl (default: larbin.conf here, else the built-in defaults).",
+)  # fmt: skip
+@click.option("--set", "overrides", metavar="KEY=VALUE", multiple=True, help="Replace a key.")
+@click.option(
+    "--state", metavar="DIR", type=click.Path(path_type=Path), help="The state (default: stateDir)."
+)
+@click.option("--json", "is_json", is_flag=True, help="Print JSON.")
+@click.argument("url", metavar="URL")
+def _why(
+    path: Path | None, overrides: tuple[str, ...], state: Path | None, url: str, *, is_json: bool
+) -> int:
+    """Say what became of URL in a crawl, and why.
+
+    Whether it was fetched or not, and whether the crawl runs or not: its normal form and shard,
+    what decided, when, in which record, and what would happen now.
+    Nothing is locked, changed or asked for.
+    """
+    config = configure(path, overrides).config
+    directory = state or config.state_dir
+    parsed = wiring.url_parser(config)(os.fsencode(url))
+    if parsed is None:
+        answer: Answer = {
+            "url": url,
+            "state": "invalid",
+            "decided": "it is no http or https URL that could be fetched",
+            "now": "a link to it would be refused",
+        }
+    else:
+        manifest_path = directory / "MANIFEST"
+        if not manifest_path.exists():
+            raise ConfigError(f"{directory} is not a larbinpy state")
+        manifest = parse_manifest(manifest_path.read_bytes(), manifest_path)
+        answer = {"url": url, **answer_of(fate_of(parsed, config, directory, manifest), directory)}
+    click.echo(json.dumps(answer) if is_json else "\n".join(lines_of(answer)))
+    return 0
+
+
+def lines_of(answer: Answer) -> list[str]:
+    """The answer for people: what is not known is left out."""
+    return [
+        f"{name + ':':<13}{_shown(value)}" for name, value in answer.items() if value is not None
+    ]
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {one}" for name, one in value.items() if one is not None)
+    return str(value)
+
+
+def answer_of(fate: Fate, directory: Path) -> Answer:
+    """The answer, field by field."""
+    where = {
+        "normal": fate.url.url.decode("ascii"),
+        "shard": fate.shard,
+        "fingerprint": f"{fate.fingerprint:016x}",
+        "host": fate.url.host.decode("ascii"),
+        "domain": fate.domain.decode("ascii", "replace"),
+        "crawl": "running" if fate.is_running else "stopped",
+    }
+    return where | decision(fate, directory) | history(fate) | {"now": prospect(fate)}
+
+
+# --- what decided --------------------------------------------------------------------------------
+
+
+def decision(fate: Fate, directory: Path) -> Answer:
+    """State, what decided it, when, and the record that says so."""
+    found, end = fate.found, fate.end
+    if end is not None:
+        return _ended(end)
+    if found.is_waiting:
+        return _waits(fate, directory)
+    if found.is_seen:
+        record = _record(found.done_at or found.url_at or found.seen, directory)
+        return _decided("done", "its line in crawl.log is lost", None, record)
+    if fate.refusal is not None:
+        return _decided("refused", f"filter {filter_name(fate.refusal)}", None, None)
+    return _decided("unknown", "no link to it was queued", None, None)
+
+
+def _decided(state: str, decided: str, when: str | None, record: str | None) -> Answer:
+    return {"state": state, "decided": decided, "when": when, "record": record}
+
+
+def _ended(end: LogLine) -> Answer:
+    fields = end.fields
+    status = f", status {fields['status']}" if fields["status"] else ""
+    reason = f": {fields['reason']}" if fields["reason"] else ""
+    digest = f", digest {fields['digest']}" if fields["outcome"] == "duplicate" else ""
+    decided = f"{fields['outcome']}{reason}{status}{digest}"
+    return _decided("done", decided, fields["ts"], f"{LOG} at byte {end.offset}")
+
+
+def _waits(fate: Fate, directory: Path) -> Answer:
+    found = fate.found
+    record = _record(found.url_at, directory)
+    if found.retry is not None and found.retry.attempt:
+        last = fate.tries[-1].fields if fate.tries else {}
+        cause = f": {last['outcome']}" if last else ""
+        decided = f"tried in vain {found.retry.attempt} times{cause}"
+        return _decided("waiting", decided, last.get("ts"), _record(found.retry_at, directory))
+    if is_left_alone(fate):
+        record = _record(found.host_at, directory)
+        return _decided("waiting", "its host is left alone (back-off)", None, record)
+    return _decided("waiting", "its host's turn has not come", None, record)
+
+
+def _record(place: Place | None, directory: Path) -> str | None:
+    if place is None:
+        return None
+    return f"{place.path.relative_to(directory)} at byte {place.offset}"
+
+
+def filter_name(refusal: Filtered) -> str:
+    """A filter by the name that ``report.json`` has for it, and the keys it obeys."""
+    keys = KEYS.get(refusal)
+    return f"{refusal.label} ({keys})" if keys else refusal.label
+
+
+# --- what is known beside it ---------------------------------------------------------------------
+
+
+def history(fate: Fate) -> Answer:
+    """How the URL was found, how often it was tried, and what is known of its host."""
+    found, retry = fate.found, fate.found.retry
+    return {
+        **_origin(fate),
+        "queued": _queued(fate),
+        "tries": len(fate.tries) or None,
+        "next_try": moment(retry.not_before_us) if retry and found.is_waiting else None,
+        "backoff": _backoff(fate),
+        "robots": _robots(fate.robots),
+    }
+
+
+def _origin(fate: Fate) -> Answer:
+    """Depth, and the page that the URL was found on."""
+    if fate.found.url is not None:
+        url = fate.found.url
+        return {"depth": url[8], "via": url[3].decode("ascii", "replace") or None}
+    for line in (fate.ends + fate.tries)[-1:]:
+        return {"depth": line.fields["depth"], "via": line.fields["via"]}
+    return {}
+
+
+def _queued(fate: Fate) -> Answer | None:
+    if fate.found.url is None or fate.found.url_at is None:
+        return None
+    place = fate.found.url_at
+    url = fate.found.url
+    return {"id": url[0], "level": url[10], "record": f"{place.path.name} at byte {place.offset}"}
+
+
+def _backoff(fate: Fate) -> Answer | None:
+    host = fate.found.host
+    if host is None:
+        return None
+    return {"until": moment(host.until_us), "level": host.level, "failures": host.failures}
+
+
+def _robots(line: LogLine | None) -> Answer | None:
+    if line is None:
+        return None
+    fields = line.fields
+    return {"asked": fields["ts"], "outcome": fields["outcome"], "status": fields["status"]}
+
+
+def moment(us: int) -> str | None:
+    """A time in microseconds since 1970; None for 0."""
+    return timestamp(us) if us else None
+
+
+def is_left_alone(fate: Fate) -> bool:
+    """Whether the host of a URL is in a back-off now."""
+    host = fate.found.host
+    return host is not None and host.until_us > time.time() * 1e6
+
+
+# --- what would happen now -----------------------------------------------------------------------
+
+
+def prospect(fate: Fate) -> str:
+    """What would happen to the URL from now on."""
+    found = fate.found
+    if found.is_waiting and fate.end is not None:
+        return "its end is being noted; after a kill before that it would be fetched again"
+    if found.is_waiting:
+        return _next_fetch(fate)
+    if found.is_seen or fate.ends:
+        return "nothing: a link to it counts as a duplicate"
+    if fate.refusal is not None:
+        return f"a link to it would be refused by {filter_name(fate.refusal)}"
+    return f"a link to it would be queued by shard {fate.shard}"
+
+
+def _next_fetch(fate: Fate) -> str:
+    begin = "it is fetched" if fate.is_running else "once the crawl goes on, it is fetched"
+    conditions = []
+    if fate.found.retry is not None and fate.found.retry.not_before_us > time.time() * 1e6:
+        conditions.append(f"not before {moment(fate.found.retry.not_before_us)}")
+    if is_left_alone(fate) and fate.found.host is not None:
+        conditions.append(f"not before {moment(fate.found.host.until_us)}")
+    conditions.append("when its host's turn comes, if robots.txt and budgets allow it then")
+    return f"{begin} {', '.join(conditions)}"
