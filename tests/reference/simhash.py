@@ -1,0 +1,61 @@
+"""The simhash of a page, said plainly."""
+
+from __future__ import annotations
+
+import re
+
+WORD = 2**64 - 1
+SHINGLE = 3
+FEWEST_WORDS = 16
+
+NOT_TEXT = re.compile(
+    rb"<!--.*?(?:-->|$)"
+    rb"|<(?i:(script|style))(?![a-zA-Z]).*?(?:</(?i:\1)(?=[^a-zA-Z])[^>]*(?:>|$)|$)"
+    rb"|<[a-zA-Z/!?][^>]*(?:>|$)"
+    rb"|<$",
+    re.DOTALL,
+)
+WORDS = re.compile(rb"[\xe3-\xef][\x80-\xbf]{0,2}|[a-z0-9\x80-\xe2\xf0-\xff]+")
+
+
+def mix64(key: int) -> int:
+    """The finalizer of MurmurHash3."""
+    key ^= key >> 33
+    key = key * 0xFF51AFD7ED558CCD & WORD
+    key ^= key >> 33
+    key = key * 0xC4CEB9FE1A85EC53 & WORD
+    return key ^ key >> 33
+
+
+def hash_of_word(word: bytes) -> int:
+    """FNV-1a."""
+    value = 0xCBF29CE484222325
+    for byte in word:
+        value = (value ^ byte) * 0x100000001B3 & WORD
+    return value
+
+
+def words_of(html: bytes) -> list[bytes]:
+    """The words of the text, in lower case; no word goes over a tag."""
+    texts = NOT_TEXT.sub(b"<", html).split(b"<")
+    return [word for text in texts for word in WORDS.findall(text.lower())]
+
+
+def hash_of_shingle(hashes: list[int]) -> int:
+    """Of the words of a shingle, the oldest first."""
+    value = 0
+    for one in hashes:
+        value = (value * 0x9E3779B97F4A7C15 + one) & WORD
+    return mix64(value)
+
+
+def simhash(html: bytes) -> int:
+    """Each bit is what most shingles say; 0 for fewer than 16 words."""
+    hashes = [hash_of_word(word) for word in words_of(html)]
+    if len(hashes) < FEWEST_WORDS:
+        return 0
+    shingles = [
+        hash_of_shingle(hashes[at : at + SHINGLE]) for at in range(len(hashes) - SHINGLE + 1)
+    ]
+    votes = [sum(shingle >> bit & 1 for shingle in shingles) for bit in range(64)]
+    return sum(1 << bit for bit in range(64) if 2 * votes[bit] > len(shingles))
