@@ -125,7 +125,7 @@ def _decode_page(payload: bytes, at: int) -> tuple[Page, int]:
 
 # --- PARSED, ROBOTS -------- -----------------------------------------------------------------
 
-_PARSED: Final = struct.Struct("<QIBBHIII16s")
+_PARSED: Final = struct.Struct("<QIBBHIII16sQ")
 _FILTER: Final = struct.Struct("<BI")
 _ROBOTS: Final = struct.Struct("<HHI")
 
@@ -142,6 +142,7 @@ def encode_parsed(page: ParsedPage) -> bytes:
         page.links,
         page.duplicates,
         page.digest,
+        page.near,
     )
     if not page.filtered:
         return fixed
@@ -158,10 +159,10 @@ def decode_parsed(payload: bytes, count: int) -> list[ParsedPage]:
 
 
 def _decode_parsed(payload: bytes, at: int) -> tuple[ParsedPage, int]:
-    number, epoch, outcome, filters, *rest = _PARSED.unpack_from(payload, at)
+    number, epoch, outcome, filters, *rest, near = _PARSED.unpack_from(payload, at)
     at += _PARSED.size
     filtered = dict(_FILTER.unpack_from(payload, at + i * _FILTER.size) for i in range(filters))
-    fields = [number, epoch, outcome, *rest, filtered]
+    fields = [number, epoch, outcome, *rest, filtered, near]
     return ParsedPage(*fields), at + filters * _FILTER.size
 
 

@@ -76,7 +76,8 @@ class Parser:
         self._retry_s = 0.0
         self._links = wiring.make_links(start)
         self._pages = wiring.make_pages(start.config, memory)
-        self._reader = wiring.make_reader(start, self._links, self._pages)
+        self._near = wiring.make_near(start, memory)
+        self._reader = wiring.make_reader(start, self._links, self._pages, self._near)
         self._specific = wiring.specific_types(start.config)
         self._store = wiring.make_store(start)
         self._log = CrawlLog(start.state / "crawl.log", start.uuid, is_trusted=start.is_trusted)
@@ -147,7 +148,9 @@ class Parser:
                     self._join(message["index"], descriptors[0])
                 case "sites":
                     self._links = wiring.make_links(self._start)
-                    self._reader = wiring.make_reader(self._start, self._links, self._pages)
+                    self._reader = wiring.make_reader(
+                        self._start, self._links, self._pages, self._near
+                    )
                 case "stop":
                     self._is_stopping = True
 

@@ -228,3 +228,7 @@ class ParsedPage:
     digest: bytes = bytes(16)
     filtered: dict[int, int] = field(default_factory=dict)
     """``Filtered`` reason -> number of links."""
+    near: int = 0
+    """Id of the earlier page of its host that this one is a near-duplicate of; 0 = of none."""
+    simhash: int = 0
+    """0 = not known."""

@@ -94,7 +94,9 @@ class Inbox:
             if parsed.id in unread:
                 self._frontier.release(*unread.pop(parsed.id))
             is_good = parsed.outcome == Outcome.SUCCESS and job.kind is not Kind.RETRY
-            self._budgets.settle(parsed.id, job.host, parsed.digest, is_good=is_good)
+            self._budgets.settle(
+                parsed.id, job.host, parsed.digest, is_good=is_good, is_near=parsed.near != 0
+            )
             if job.kind is Kind.RETRY:
                 self._tickets.settle(parsed.id, is_spent=False)
                 self._manners.retry(job, self._clock.now_ns())

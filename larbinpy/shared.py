@@ -9,7 +9,7 @@ It does not outlive the crawl and is no file format.
     shards   a ``ShardMemory`` each
     parsers  a ``ParserMemory`` each
     ips      the table of next allowed times
-    pages    the pages seen, where the crawl wants to know (``dedup.content``)
+    pages    pages seen, and what near-duplicates are told by, where the crawl wants to know
 
 Each part begins on a cache line of its own, so that processes do not slow each other down.
 """
@@ -33,6 +33,13 @@ COUNTER_WORDS: Final = len(COUNTERS) + len(IDENTITY)
 IP_SLOTS: Final = 65536
 PAGES_BYTES: Final = (64 << 20) + (512 << 10)
 """For the pages seen: the table, and the ids of the newest ones."""
+NEAR_BYTES: Final = 64 << 20
+"""For near-duplicates: 63 pages of each of 65,536 hosts."""
+
+
+def bytes_of_pages(*, keeps_seen: bool, keeps_near: bool) -> int:
+    """What a crawl needs for the pages seen and, behind them, for near-duplicates."""
+    return keeps_seen * PAGES_BYTES + keeps_near * NEAR_BYTES
 
 
 def owner_of(shard: int) -> int:
@@ -149,7 +156,7 @@ class CrawlMemory:
 
     ``fd`` is the descriptor to pass on; ``globals`` the words of ``Global``; ``shard`` and
     ``parser`` one entry per process; ``ips`` the table for ``HostTable(ip_table=...)``; ``pages``
-    the bytes of the pages seen, none when nobody asked for them.
+    the bytes of the pages seen and of near-duplicates, none when nobody asked for them.
 
     Process/thread: any; each word says who may write it.
     """
@@ -178,7 +185,7 @@ class CrawlMemory:
         """Make the memory, all zeros; the descriptor belongs to the caller.
 
         Args:
-            page_bytes: of the pages seen, a multiple of 8; they take room as they are written.
+            page_bytes: of ``pages``, a multiple of 8; they take room as they are written.
         """
         size = _bytes(shards, parsers) + page_bytes
         fd = create(size)

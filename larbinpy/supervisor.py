@@ -22,7 +22,7 @@ from larbinpy.freedisk import FreeDisk
 from larbinpy.mending import Mender
 from larbinpy.observer import Observer
 from larbinpy.pauses import Pauses
-from larbinpy.shared import PAGES_BYTES, CrawlMemory, Global
+from larbinpy.shared import CrawlMemory, Global, bytes_of_pages
 from larbinpy.signals import Signals
 
 if TYPE_CHECKING:
@@ -61,7 +61,9 @@ class Supervisor:
         self._memory = CrawlMemory.create(
             manifest.fetch_processes,
             parsers,
-            page_bytes=PAGES_BYTES if config.page_no_duplicate else 0,
+            page_bytes=bytes_of_pages(
+                keeps_seen=config.page_no_duplicate, keeps_near=config.near_duplicates != "no"
+            ),
         )
         self._crew = Crew(
             shards=manifest.fetch_processes,

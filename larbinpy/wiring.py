@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from larbinpy import url as urls
+from larbinpy._native.neartable import NearTable
 from larbinpy.config import Config, from_json
 from larbinpy.dedup import content
 from larbinpy.links.filters import make_filter
 from larbinpy.parse.listing import TEXT_TYPE, XML_TYPES, Lists
 from larbinpy.parse.lists import ListReader
 from larbinpy.parse.page import HTML_TYPES, PageReader
+from larbinpy.shared import NEAR_BYTES, PAGES_BYTES
 from larbinpy.state import STORED, SUFFIX_LIST
 from larbinpy.store.base import Nothing
 from larbinpy.store.crawllog import LineMaker
@@ -37,6 +39,8 @@ if TYPE_CHECKING:
 CREDIT_PER_CONNECTION: Final = 2
 SPARE_CREDIT: Final = 100
 """Requests and unanswered pages of a crawl: so many a connection, and these."""
+NEAR_BITS: Final = 10
+"""Of 64 bits of a simhash; measured in docs/traps.md."""
 SITES: Final = "sites"
 """File of the state with the hosts of all seeds, for ``lockSite``."""
 
@@ -163,7 +167,14 @@ def make_pages(config: Config, memory: CrawlMemory) -> content.PagesSeen | None:
     """The pages seen, for ``pageNoDuplicate``."""
     if not config.page_no_duplicate:
         return None
-    return content.PagesSeen(memory.pages, is_larbin=config.page_digest == "larbin")
+    return content.PagesSeen(memory.pages[:PAGES_BYTES], is_larbin=config.page_digest == "larbin")
+
+
+def make_near(start: Start, memory: CrawlMemory) -> NearTable | None:
+    """The different pages of each host, for ``nearDuplicates``."""
+    if start.config.near_duplicates == "no":
+        return None
+    return NearTable(memory.pages[-NEAR_BYTES:], start.uuid, NEAR_BITS)
 
 
 def make_lines(config: Config) -> LineMaker:
@@ -172,7 +183,10 @@ def make_lines(config: Config) -> LineMaker:
 
 
 def make_reader(
-    start: Start, links: LinkFilter, pages: content.PagesSeen | None = None
+    start: Start,
+    links: LinkFilter,
+    pages: content.PagesSeen | None = None,
+    near: NearTable | None = None,
 ) -> PageReader:
     """The reader of pages."""
     is_larbin = start.config.page_digest == "larbin"
@@ -187,6 +201,8 @@ def make_reader(
         lists=ListReader(links, lists, max_bytes=max_bytes, make_base=make_base) if lists else None,
         digest=content.larbin_digest if is_larbin else content.exact_digest,
         is_new=pages.is_new if pages else None,
+        near=near.near if near else None,
+        leaves_near=start.config.near_duplicates == "leave",
         has_cookies=start.config.use_cookies,
     )
 

@@ -142,7 +142,7 @@ def test_a_wrong_number_of_pages_is_refused(count: int) -> None:
 PARSED = ParsedPage(
     id=0x0102030405060708, epoch=0x11121314, outcome=Outcome.DUPLICATE, status=200,
     body_bytes=0x21222324, links=0x31323334, duplicates=0x41424344, digest=bytes(range(16)),
-    filtered={Filtered.TOO_LONG: 0x51525354},
+    filtered={Filtered.TOO_LONG: 0x51525354}, near=0x61626364,
 )  # fmt: skip
 
 
@@ -150,14 +150,14 @@ def test_parsed_has_the_bytes_of_the_protocol() -> None:
     """Section 4.3."""
     assert entries.encode_parsed(PARSED).hex() == (
         "0807060504030201" "14131211" "0a" "01" "c800" "24232221" "34333231" "44434241"
-        "000102030405060708090a0b0c0d0e0f" "02" "54535251"
+        "000102030405060708090a0b0c0d0e0f" "6463626100000000" "02" "54535251"
     )  # fmt: skip
 
 
 PARSED_PAGES = st.builds(
     ParsedPage, id=U64, epoch=U32, outcome=st.sampled_from(Outcome), status=U16, body_bytes=U32,
     links=U32, duplicates=U32, digest=st.binary(min_size=16, max_size=16),
-    filtered=st.dictionaries(st.sampled_from(Filtered), U32),
+    filtered=st.dictionaries(st.sampled_from(Filtered), U32), near=U64,
 )  # fmt: skip
 
 

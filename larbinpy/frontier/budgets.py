@@ -45,7 +45,7 @@ class Limits:
     """Pages of one directory of a host."""
     hosts_per_domain: int = 0
     same: int = 0
-    """Pages in a row with contents that their host has just shown."""
+    """Pages in a row with contents that their host has just shown, or nearly so."""
 
     @property
     def are_counted(self) -> bool:
@@ -140,8 +140,14 @@ class Budgets:
             for (budget, _), key in zip(self._budgets, keys, strict=True):
                 budget.pending[key] += 1
 
-    def settle(self, page_id: int, host: bytes, digest: bytes, *, is_good: bool) -> None:
-        """The page has its outcome, or is tried again; unknown ones cost nothing."""
+    def settle(
+        self, page_id: int, host: bytes, digest: bytes, *, is_good: bool, is_near: bool = False
+    ) -> None:
+        """The page has its outcome, or is tried again; unknown ones cost nothing.
+
+        Args:
+            is_near: it is a near-duplicate of an earlier page of its host.
+        """
         if self._budgets:
             for (budget, _), key in zip(self._budgets, self._keys.pop(page_id, ()), strict=False):
                 budget.settle(key, is_good=is_good)
@@ -149,7 +155,7 @@ class Budgets:
             known = self._same.get(host)
             if known is None:
                 known = self._same[host] = _Contents()
-            known.add(digest)
+            known.add(digest, is_near=is_near)
 
     # --- restarts ------------------------------------------------------------------------------
 
@@ -169,7 +175,7 @@ class Budgets:
             self.ask(host, url)
             self.take(0, host, url)
             digest = bytes.fromhex((fields["digest"] or "").rpartition(":")[2])
-            self.settle(0, host, digest, is_good=True)
+            self.settle(0, host, digest, is_good=True, is_near=bool(fields.get("near")))
 
 
 class _Contents:
@@ -181,8 +187,8 @@ class _Contents:
         self._latest: deque[bytes] = deque(maxlen=SAME_KEPT)
         self.in_a_row = 0
 
-    def add(self, digest: bytes) -> None:
-        if digest in self._latest:
+    def add(self, digest: bytes, *, is_near: bool) -> None:
+        if is_near or digest in self._latest:
             self.in_a_row += 1
         else:
             self.in_a_row = 0

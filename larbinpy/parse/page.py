@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 import xxhash
 
 from larbinpy import url as urls
+from larbinpy._native.simhash import simhash
 from larbinpy.links.found import (
     ELEMENT_REDIRECT,
     LINK_FORCE,
@@ -47,14 +48,17 @@ class PageReader:
         digest: of a decoded body, 16 bytes.
         is_new: asked with a page's digest and id; false = another page with the same digest was
             seen before.
+        near: asked with a page's host, simhash and id; returns the id of the earlier page that it
+            is a near-duplicate of, 0 = of none.
+        leaves_near: the links of near-duplicates are not followed.
         has_cookies: cookies are kept, so a page that sets one and redirects to itself is worth a
             second request.
         lists: reads sitemaps, feeds, and what else is no HTML; None = nobody does.
     """
 
     __slots__ = (
-        "_accept", "_digest", "_has_cookies", "_is_new", "_links", "_lists", "_make_base",
-        "_max_bytes", "_max_redirects",
+        "_accept", "_digest", "_has_cookies", "_is_new", "_leaves_near", "_links", "_lists",
+        "_make_base", "_max_bytes", "_max_redirects", "_near",
     )  # fmt: skip
 
     def __init__(
@@ -67,6 +71,8 @@ class PageReader:
         make_base: Callable[[bytes], Base | LarbinBase] = Base,
         digest: Callable[[bytes], bytes] = xxhash.xxh3_128_digest,
         is_new: Callable[[bytes, int], bool] | None = None,
+        near: Callable[[bytes, int, int], int] | None = None,
+        leaves_near: bool = False,
         has_cookies: bool = False,
         lists: ListReader | None = None,
     ) -> None:
@@ -77,6 +83,8 @@ class PageReader:
         self._make_base = make_base
         self._digest = digest
         self._is_new = is_new
+        self._near = near
+        self._leaves_near = leaves_near
         self._has_cookies = has_cookies
         self._lists = lists
 
@@ -120,9 +128,19 @@ class PageReader:
         if self._is_duplicate(page, parsed.digest):
             parsed.outcome = Outcome.DUPLICATE
         elif reading.mime in HTML_TYPES or not reading.mime:
-            self._find_links(page, reading, content_type)
+            if not self._is_left(page, reading):
+                self._find_links(page, reading, content_type)
         elif self._lists:
             self._lists.read_linked(page, reading, content_type)
+
+    def _is_left(self, page: Page, reading: Reading) -> bool:
+        """Whether the links of a page are not wanted, for it is near to an earlier one."""
+        if self._near:
+            parsed = reading.parsed
+            parsed.simhash = simhash(reading.body)
+            if parsed.simhash:
+                parsed.near = self._near(urls.host_of(page.url), parsed.simhash, page.id)
+        return self._leaves_near and reading.parsed.near != 0
 
     def _is_duplicate(self, page: Page, digest: bytes) -> bool:
         """Whether another page has this digest; one that was sent before may be its own copy."""

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 _TAIL_BYTES: Final = 1 << 16
 _LINE: Final = (
     '{"ts":"%s.%06dZ","kind":"%s","id":%d,"attempt":%d,"url":"%s","outcome":"%s","status":%s,'
-    '"bytes":%d,"mime":%s,"depth":%d,"via":%s,"ip":%s,"duration_ms":%d,"digest":%s,"reason":%s}\n'
+    '"bytes":%d,"mime":%s,"depth":%d,"via":%s,"ip":%s,"duration_ms":%d,"digest":%s,'
+    '"simhash":%s,"near":%s,"reason":%s}\n'
 )
 _KINDS: Final = {kind: kind.name.lower() for kind in Kind}
 _OUTCOMES: Final = {outcome: outcome.label for outcome in Outcome}
@@ -74,6 +75,8 @@ class LineMaker:
                 f'"{_address(page.ip)}"' if page.ip else "null",
                 (page.duration_us + 500) // 1000,
                 digest,
+                f'"{parsed.simhash:016x}"' if parsed.simhash else "null",
+                parsed.near or "null",
                 _quote(page.reason),
             )
         ).encode("ascii")

@@ -99,6 +99,18 @@ def test_a_host_that_says_the_same_again_and_again_is_left() -> None:
     assert fetch(budget, b"http://b.org/") == ""
 
 
+def test_near_duplicates_are_the_same_content() -> None:
+    """However many contents they are."""
+    budget = budgets(same=3)
+    for number in range(4):
+        url = b"http://a.org/%d" % number
+        assert fetch(budget, url) == ""
+        budget.settle(9, b"a.org", b"%d" % number, is_good=True, is_near=True)
+    budget.settle(9, b"a.org", b"x", is_good=True, is_near=True)
+    budget.settle(9, b"a.org", b"y", is_good=True, is_near=True)
+    assert fetch(budget, b"http://a.org/x") == "sameContent"
+
+
 def test_a_host_with_something_new_now_and_then_is_not_left() -> None:
     """A page of its own begins the count anew."""
     budget = budgets(same=10)

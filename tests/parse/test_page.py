@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import xxhash
 
+from larbinpy._native.simhash import simhash
 from larbinpy.links.filters import make_filter
 from larbinpy.parse.page import MAX_ROBOTS_BYTES, PageReader, robots_reading
 from larbinpy.politeness.gate import answer_status
@@ -351,3 +352,41 @@ def test_packed_robots_that_we_cut_are_used() -> None:
     reading = robots(packed, b"Content-Encoding: gzip\r\n", flags=PAGE_TRUNCATED)
     assert reading.body.startswith(b"User-agent")
     assert reading.parsed.outcome == Outcome.SUCCESS
+
+
+# --- near-duplicates --------------------------------------------------------------------------
+
+TEXT = b" ".join(b"word%d" % number for number in range(40))
+
+
+def near_reader(*, leaves_near: bool, near: int = 0) -> tuple[PageReader, list[tuple[object, ...]]]:
+    """A reader that is told that each page is near to this one, and what it asks."""
+    asked: list[tuple[object, ...]] = []
+
+    def ask(host: bytes, value: int, page_id: int) -> int:
+        asked.append((host, value, page_id))
+        return near
+
+    maker = PageReader(links_of(), accept=(), max_redirects=3, near=ask, leaves_near=leaves_near)
+    return maker, asked
+
+
+def test_pages_are_compared_by_their_text() -> None:
+    """Within their host; nobody asks where nobody wants to know, and of other types."""
+    maker, asked = near_reader(leaves_near=True)
+    body = TEXT + b"<a href=x>"
+    parsed = maker.read(page(b"http://a.test/", body, id=7)).parsed
+    assert asked == [(b"a.test", simhash(TEXT), 7)]
+    assert (parsed.simhash, parsed.near, parsed.links) == (simhash(TEXT), 0, 1)
+    maker.read(page(body=b"few words"))
+    maker.read(page(body=TEXT, headers=fields(Content_Type="text/plain")))
+    assert len(asked) == 1
+    assert reader().read(page(body=body)).parsed.simhash == 0
+
+
+@pytest.mark.parametrize(("leaves_near", "links"), [(False, 1), (True, 0)])
+def test_links_of_near_duplicates_may_be_left(leaves_near: bool, links: int) -> None:
+    """The page itself is as good as any."""
+    maker, _ = near_reader(leaves_near=leaves_near, near=9)
+    reading = maker.read(page(body=TEXT + b"<a href=x>"))
+    assert (reading.parsed.near, reading.parsed.links, reading.is_good) == (9, links, True)

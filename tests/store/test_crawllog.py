@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 KEY = bytes(16)
 FIELDS = [
     "ts", "kind", "id", "attempt", "url", "outcome", "status", "bytes", "mime", "depth", "via",
-    "ip", "duration_ms", "digest", "reason",
+    "ip", "duration_ms", "digest", "simhash", "near", "reason",
 ]  # fmt: skip
 
 
@@ -47,7 +47,8 @@ def test_every_field() -> None:
         id=1 << 56 | 7, attempt=2, kind=Kind.PAGE, start_us=1_700_000_000_000_123, depth=3,
         duration_us=1_499, status=404, via=b"http://v.test/", reason=b"r",
     )  # fmt: skip
-    parsed = ParsedPage(1, 1, Outcome.ERR_40X, body_bytes=12, digest=bytes(range(16)))
+    parsed = ParsedPage(1, 1, Outcome.ERR_40X, body_bytes=12, digest=bytes(range(16)), near=9,
+                        simhash=1 << 52 | 10)  # fmt: skip
     line = read(given_, parsed)
     assert list(line) == FIELDS
     assert line == {
@@ -65,12 +66,14 @@ def test_every_field() -> None:
         "ip": "127.0.0.1",
         "duration_ms": 1,
         "digest": "xxh3-128:000102030405060708090a0b0c0d0e0f",
+        "simhash": "001000000000000a",
+        "near": 9,
         "reason": "r",
     }
 
 
 def test_what_is_not_known_is_null() -> None:
-    """Status 0, no address, no type, no page before it, no digest, no reason."""
+    """Status 0, no address, no type, no page before it, no digest or simhash, no reason."""
     line = read(page(status=0, ip=b""), mime=b"")
     assert [name for name, value in line.items() if value is None] == [
         "status",
@@ -78,6 +81,8 @@ def test_what_is_not_known_is_null() -> None:
         "via",
         "ip",
         "digest",
+        "simhash",
+        "near",
         "reason",
     ]
 
