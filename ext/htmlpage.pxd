@@ -47,6 +47,7 @@ cdef struct Detail:  # of a link
 cdef struct Page:
     const Tables *tables
     const uint8_t *end
+    Span agent  # our name, in lower case: a meta of that name is for us
     Tag tag
     Contexts contexts
     int frames
@@ -247,12 +248,17 @@ cdef inline void read_pragma(Page *page) noexcept nogil:
 
 
 cdef inline void read_meta(Page *page) noexcept nogil:
+    cdef Span name
     if has(&page.tag, SLOT_HTTP_EQUIV) and has(&page.tag, ATTRIBUTE_CONTENT):
         read_pragma(page)
     if has(&page.tag, SLOT_CHARSET):
         join(page, &page.charset, decoded(page, SLOT_CHARSET))
     if has(&page.tag, SLOT_NAME) and has(&page.tag, ATTRIBUTE_CONTENT):
-        if equals_fold(decoded(page, SLOT_NAME), b"robots", 6):
+        name = decoded(page, SLOT_NAME)
+        if (
+            equals_fold(name, b"robots", 6)
+            or equals_fold(name, <const char *>page.agent.data, page.agent.size)
+        ):
             join(page, &page.robots, decoded(page, ATTRIBUTE_CONTENT))
 
 

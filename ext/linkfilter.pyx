@@ -35,9 +35,9 @@ from linkpage cimport (
     write_one, written_add, written_cache, written_forget, written_init,
 )
 from linkrules cimport (
-    ACCEPTED, LINKS_PER_PAGE, MAX_U16, REASONS, candidate, hash_of_host, host_domain, host_of,
-    host_table, hosts_find, hosts_init, hosts_put, link_limits, link_rules, page_facts, set_depth,
-    suffix, suffix_set, suffixes_add, suffixes_init, verdict,
+    ACCEPTED, LINKS_PER_PAGE, MAX_U16, REASONS, candidate, hash_of_host, host_domain,
+    host_of, host_table, hosts_find, hosts_init, hosts_put, link_limits, link_rules, page_facts,
+    set_depth, suffix, suffix_set, suffixes_add, suffixes_init, verdict,
 )
 
 
@@ -90,6 +90,8 @@ cdef class LinkBatch:
     ``entries`` has a buffer per shard of link entries with their URLs back to back
     (``docs/protocol.md`` 4.2), ``counts`` their numbers and ``fingerprints`` their u64s.
     ``filtered`` maps ``records.Filtered`` to the number of links refused for it.
+    ``verdicts``, if asked for, has a byte for each link in its order: ``records.Filtered``,
+    DUPLICATE or ACCEPTED.
 
     Invariant: ``found == sum(counts) + duplicates + sum(filtered.values())``.
     """
@@ -100,6 +102,7 @@ cdef class LinkBatch:
     cdef readonly int64_t found
     cdef readonly int64_t duplicates
     cdef readonly dict filtered
+    cdef readonly bytes verdicts
 
 
 @cython.final
@@ -115,6 +118,7 @@ cdef class LinkFilter:
         depth_by_site: a link to another host starts again with ``depth_in_site``.
         depth_in_site: links that may follow a seed.
         images: follow ``img`` and ``source``.
+        rels: do not follow links whose rel says nofollow, ugc or sponsored.
         forbidden: suffixes of paths never followed; ``.html``, ``.htm`` and ``/`` always are.
         priority: suffixes of paths that get level 0; all others get level 1.
         domains: suffixes one of which a host must have; none = any host.
@@ -143,10 +147,12 @@ cdef class LinkFilter:
     cdef page_links _page
     cdef shard_buffers _out
     cdef int64_t _refused[REASONS]
+    cdef uint8_t *_verdicts  # of the links in their order, NULL = not asked for
 
     def __cinit__(self, *, bytes key not None, unsigned long shards, domain_of,
                   bint cgi, bint external, bint depth_by_site, long depth_in_site, bint images,
-                  forbidden, priority, domains, sites, int64_t links_per_page, bint reverse,
+                  bint rels, forbidden, priority, domains, sites, int64_t links_per_page,
+                  bint reverse,
                   uint32_t path_segments=0, uint32_t segment_repeats=0,
                   uint32_t query_parameters=0, uint32_t query_bytes=0,
                   int cache_bits=20, uint64_t known_hosts=65_536):
@@ -163,7 +169,7 @@ cdef class LinkFilter:
         self.links_per_page = links_per_page
         self._reverse = reverse
         self._rules.cgi, self._rules.external, self._rules.images = cgi, external, images
-        self._rules.depth_by_site = depth_by_site
+        self._rules.depth_by_site, self._rules.rels = depth_by_site, rels
         self._rules.depth_in_site = checked_u16("depth_in_site", depth_in_site)
         self._rules.key = self._sip_key
         self._rules.limits = link_limits(
@@ -223,7 +229,8 @@ cdef class LinkFilter:
             written_forget(&self._written, shard, self._out.shards)
 
     def run(self, bytes resolved not None, *, bytes host not None, long depth, long left,
-            long hops=0, long kind=0, long flags=0, bytes other_host=None):
+            long hops=0, long kind=0, long flags=0, bytes other_host=None, bint nofollow=False,
+            bint has_verdicts=False):
         """Sort out the links of one page.
 
         Args:
@@ -236,6 +243,8 @@ cdef class LinkFilter:
             flags: ``LINK_*`` bits, copied to the entries. LINK_REDIRECT: ``depth`` and ``left``
                 are those of the entries too. LINK_SEED: depth 0, left ``depth_in_site``.
             other_host: links may only lead to ``host`` and to this one; None = anywhere.
+            nofollow: the page asks that its links be not followed.
+            has_verdicts: fill in ``verdicts``.
 
         Raises:
             ValueError: the records do not fill the buffer, or a number is out of range.
@@ -256,19 +265,21 @@ cdef class LinkFilter:
             raise ValueError("hops, kind and flags are bytes")
         page.hops = hops
         page.kind = kind
+        page.nofollow = nofollow
         page.flags = flags & ~LINK_HTTPS
         set_depth(&page, &self._rules, <uint16_t>depth, <uint16_t>left)
 
         cdef int64_t found = self.check_and_reserve(data, size)
         cdef int64_t count
         cdef LinkBatch batch = LinkBatch.__new__(LinkBatch)
+        self.make_verdicts(batch, found, has_verdicts)
         with nogil:
             count = self.sort_out(data, found, &page, &missing)
         if missing:
             self.ask_domains(count)
         with nogil:
             batch.duplicates = drop_known(&self._page, &count, &self._out, &self._written,
-                                          self._sip_key, page.flags)
+                                          self._sip_key, page.flags, self._verdicts)
         self.make_buffers(batch)
         with nogil:
             self.write_entries(count, &page)
@@ -295,11 +306,14 @@ cdef class LinkFilter:
             reason = LINKS_PER_PAGE
             if i < self.links_per_page:
                 self._page.found[count].link = <const resolved_link *>data
+                self._page.found[count].index = i
                 reason = verdict(&self._rules, &self._page.found[count], page)
             if reason == ACCEPTED:
                 count += 1
             else:
                 self._refused[reason] += 1
+                if self._verdicts is not NULL:
+                    self._verdicts[i] = <uint8_t>reason
             data += sizeof(resolved_link) + (<const resolved_link *>data).url_len
         missing[0] = look_up_domains(&self._page, count, &self._hosts, self._sip_key)
         return count
@@ -323,6 +337,15 @@ cdef class LinkFilter:
                 hosts_put(&self._hosts, found.host, found.domain)
             else:
                 found.domain = slot.domain
+        return 0
+
+    cdef int make_verdicts(self, LinkBatch batch, int64_t found, bint is_wanted) except -1:
+        """All links are accepted until something else is found."""
+        self._verdicts = NULL
+        if is_wanted:
+            batch.verdicts = PyBytes_FromStringAndSize(NULL, found)
+            self._verdicts = <uint8_t *>PyBytes_AS_STRING(batch.verdicts)
+            memset(self._verdicts, ACCEPTED, found)
         return 0
 
     cdef int make_buffers(self, LinkBatch batch) except -1:

@@ -15,8 +15,8 @@ from layout cimport (
     LINK_FORCE, LINK_HTTPS, fingerprint, link_entry, resolved_link, shard_of, siphash13,
 )
 from linkrules cimport (
-    candidate, hash_of_host, host_domain, host_of, host_table, hosts_find, is_host, page_facts,
-    url_of,
+    DUPLICATE, candidate, hash_of_host, host_domain, host_of, host_table, hosts_find, is_host,
+    page_facts, url_of,
 )
 
 
@@ -138,7 +138,7 @@ cdef inline void count_entry(shard_buffers *out, candidate *found) noexcept nogi
 
 cdef inline int64_t drop_known(page_links *page, int64_t *count, shard_buffers *out,
                                const written_cache *written, const uint8_t *key,
-                               uint8_t flags) noexcept nogil:
+                               uint8_t flags, uint8_t *verdicts) noexcept nogil:
     """Fingerprint the links; keep the new ones in front; return the number dropped."""
     cdef int64_t i, kept = 0
     cdef candidate *found
@@ -153,9 +153,12 @@ cdef inline int64_t drop_known(page_links *page, int64_t *count, shard_buffers *
     for i in range(count[0]):
         found = &page.found[i]
         # A forced link is queued though it is written; the shard decides.
-        if not flags & LINK_FORCE and written_has(written, found.fp):
-            continue
-        if not is_first(page, found.fp, kept, slots):
+        if (
+            (not flags & LINK_FORCE and written_has(written, found.fp))
+            or not is_first(page, found.fp, kept, slots)
+        ):
+            if verdicts is not NULL:
+                verdicts[found.index] = DUPLICATE
             continue
         count_entry(out, found)
         page.found[kept] = found[0]

@@ -3,13 +3,13 @@
 #
 # Invariant: a link is refused for the first rule that applies, in the order of `verdict`.
 
-from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 from layout cimport (
     ELEMENT_A, ELEMENT_AREA, ELEMENT_FRAME, ELEMENT_IFRAME, ELEMENT_IMG, ELEMENT_LINK,
     ELEMENT_META, ELEMENT_REDIRECT, ELEMENT_SEED, ELEMENT_SOURCE,
     KIND_SITEMAP,
-    LINK_REDIRECT, LINK_SEED,
+    LINK_REDIRECT, LINK_SEED, REL_NOFOLLOW, REL_SPONSORED, REL_UGC,
     RESOLVED_EMPTY, RESOLVED_OK, RESOLVED_SCHEME,
     resolved_link,
 )
@@ -61,7 +61,7 @@ cdef enum:
     MAX_URL_BYTES = 2083
     MAX_U16 = 65_535
 
-    # records.Filtered, and ACCEPTED behind its last member
+    # records.Filtered, and what else may become of a link
     SCHEME = 0
     INVALID = 1
     TOO_LONG = 2
@@ -75,8 +75,12 @@ cdef enum:
     PATH_SEGMENTS = 11
     SEGMENT_REPEATS = 12
     QUERY = 13
-    REASONS = 14
+    NOFOLLOW = 14
+    REASONS = 32  # places kept for them
+    DUPLICATE = 254
     ACCEPTED = 255
+
+    NOFOLLOW_RELS = REL_NOFOLLOW | REL_UGC | REL_SPONSORED
 
 
 cdef struct link_rules:
@@ -85,6 +89,7 @@ cdef struct link_rules:
     bint images
     bint has_sites
     bint depth_by_site
+    bint rels  # a link's rel is obeyed
     uint16_t depth_in_site
     const uint8_t *key  # of the hashes of hosts and segments
     link_limits limits
@@ -106,10 +111,12 @@ cdef struct page_facts:
     uint8_t hops
     uint8_t kind
     uint8_t flags
+    bint nofollow  # it asks that none of its links be followed
 
 
 cdef struct candidate:
     const resolved_link *link
+    int64_t index  # of all links of the page
     uint64_t fp
     uint64_t host
     uint64_t domain
@@ -141,6 +148,14 @@ cdef inline bint follows(const link_rules *rules, uint8_t element) noexcept nogi
             or element == ELEMENT_FRAME or element == ELEMENT_IFRAME
             or element == ELEMENT_META or element == ELEMENT_REDIRECT
             or element == ELEMENT_SEED)
+
+
+cdef inline bint is_nofollow(const link_rules *rules, const resolved_link *link,
+                             const page_facts *page) noexcept nogil:
+    """Whether the page, or the link, asks not to follow it; a redirection is none of its links."""
+    if page.flags & LINK_REDIRECT:
+        return False
+    return page.nofollow or (rules.rels and (link.rel & NOFOLLOW_RELS) != 0)
 
 
 cdef inline bint is_forbidden(const link_rules *rules, const uint8_t *path,
@@ -192,6 +207,8 @@ cdef inline int verdict(const link_rules *rules, candidate *found,
     if page.flags & LINK_SEED:  # asked for by the operator: no taste, no scope
         found.left = <uint16_t>page.left
         return ACCEPTED
+    if is_nofollow(rules, link, page):
+        return NOFOLLOW
     if page.kind != KIND_SITEMAP:  # which is no page: no taste
         if not rules.cgi and has_query(url + file, link.url_len - file):
             return CGI

@@ -163,7 +163,7 @@ cdef class Scan:
     tags, ``count`` of them; ``dropped`` more were found behind the limit.
     ``base`` is the href of the first base that has one, ``canonical`` of the first link of that
     kind; ``title`` the text of the first title. ``robots`` and ``charset`` join with commas what
-    all meta elements say. ``language`` is that of html, else of meta.
+    all meta elements say that are for us. ``language`` is that of html, else of meta.
     ``None`` means that the page does not say.
     ``details`` has for each link, when they were asked for: the name of its tag as written, its rel
     attribute, and its text: that of an ``a``, up to its end or the next ``a``, and the alt of img
@@ -219,7 +219,9 @@ cdef Scan take_results(const Page *page):
     return found
 
 
-cdef Scan scan_any(bytes text, uint32_t max_links, bint is_css, bint styles, bint details):
+cdef Scan scan_any(
+    bytes text, uint32_t max_links, bint is_css, bint styles, bint details, bytes agent
+):
     cdef Page page
     cdef const uint8_t *start = <const uint8_t *><const char *>text
     if len(text) >= 1 << 30:
@@ -227,6 +229,7 @@ cdef Scan scan_any(bytes text, uint32_t max_links, bint is_css, bint styles, bin
     memset(&page, 0, sizeof(page))
     page.tables = &TABLES
     page.end = start + len(text)
+    page.agent = Span(<const uint8_t *><const char *>agent, len(agent))
     page.max_links = max_links
     page.wants_styles = styles
     page.wants_details = details
@@ -252,17 +255,19 @@ def scan_css(bytes css not None, uint32_t max_links=50_000):
 
     Raises, Cost: as ``scan``.
     """
-    return scan_any(css, max_links, True, False, False)
+    return scan_any(css, max_links, True, False, False, b"robots")
 
 
 def scan(
-    bytes html not None, uint32_t max_links=50_000, *, bint styles=False, bint details=False
+    bytes html not None, uint32_t max_links=50_000, *, bytes agent not None=b"robots",
+    bint styles=False, bint details=False
 ):
     """Find the links of a page, and what it says about itself.
 
     Args:
         html: UTF-8, or anything that agrees with ASCII; may be invalid.
         max_links: links beyond these are counted in ``dropped`` and not listed.
+        agent: our name, not empty and in lower case; a meta with it counts as one named robots.
         styles: list the URLs in CSS too, those of style elements and attributes.
         details: fill ``details``.
 
@@ -274,4 +279,4 @@ def scan(
 
     Cost: O(bytes of the page), memory too.
     """
-    return scan_any(html, max_links, False, styles, details)
+    return scan_any(html, max_links, False, styles, details, agent)

@@ -80,6 +80,7 @@ class Parser:
         self._reader = wiring.make_reader(start, self._links, self._pages, self._near)
         self._specific = wiring.specific_types(start.config)
         self._store = wiring.make_store(start)
+        self._refused_directives = wiring.obeyed(start.config) & self._store.refuses
         self._log = CrawlLog(start.state / "crawl.log", start.uuid, is_trusted=start.is_trusted)
         self._lines = wiring.make_lines(start.config)
         self._is_stopping = False
@@ -260,7 +261,9 @@ class Parser:
         return self._reader.read(page)
 
     def _is_wanted(self, reading: Reading) -> bool:
-        """larbin's ``specificSearch``: only the wanted types go to the output."""
+        """Whether a page goes to the output: by its type (``specificSearch``), if it allows it."""
+        if reading.parsed.directives & self._refused_directives:
+            return False
         return not self._specific or reading.mime in self._specific
 
     def _answer_robots(self, page: Page, reading: Reading) -> None:

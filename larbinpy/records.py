@@ -7,7 +7,7 @@ Records that exist once per page are ``slots`` without ``frozen``, which would c
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import IntEnum
+from enum import IntEnum, IntFlag
 from typing import Final
 
 MAX_URL_BYTES: Final = 2083
@@ -101,12 +101,28 @@ class Filtered(IntEnum):
     PATH_SEGMENTS = 11
     SEGMENT_REPEATS = 12
     QUERY = 13
+    NOFOLLOW = 14
 
     @property
     def label(self) -> str:
         """The name users read in ``report.json``: camelCase."""
         head, *tail = self.name.lower().split("_")
         return head + "".join(word.capitalize() for word in tail)
+
+
+class Directive(IntFlag):
+    """What a page asks of robots."""
+
+    NOINDEX = 1
+    """It is not given to outputs that make it known to others: index and text."""
+    NOFOLLOW = 2
+    """Its links are not followed."""
+    NOARCHIVE = 4
+    """It is not given to outputs that keep a copy: save, mirror and warc."""
+
+
+NO_DIRECTIVES: Final = Directive(0)
+ALL_DIRECTIVES: Final = ~NO_DIRECTIVES
 
 
 class Kind(IntEnum):
@@ -232,3 +248,7 @@ class ParsedPage:
     """Id of the earlier page of its host that this one is a near-duplicate of; 0 = of none."""
     simhash: int = 0
     """0 = not known."""
+    directives: Directive = NO_DIRECTIVES
+    """Whether they are obeyed or not; this and what follows is for the log, not in PARSED."""
+    canonical: bytes = b""
+    """The URL that the page says is its own, when that is another one."""

@@ -42,6 +42,8 @@ CACHED_HOSTS: Final = 4096
 
 _ITEM: Final = struct.Struct("<BB2sBBHI")
 """``resolved_link`` of docs/protocol.md, section 6; element and rel are carried as two bytes."""
+ITEM_BYTES: Final = _ITEM.size
+"""Of one resolved link, before its URL."""
 _TRIMMED: Final = bytes(range(0x21))
 _HTTP_PORT: Final = 80
 

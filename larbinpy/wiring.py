@@ -19,6 +19,7 @@ from larbinpy.links.filters import make_filter
 from larbinpy.parse.listing import TEXT_TYPE, XML_TYPES, Lists
 from larbinpy.parse.lists import ListReader
 from larbinpy.parse.page import HTML_TYPES, PageReader
+from larbinpy.records import Directive
 from larbinpy.shared import NEAR_BYTES, PAGES_BYTES
 from larbinpy.state import STORED, SUFFIX_LIST
 from larbinpy.store.base import Nothing
@@ -96,6 +97,7 @@ def make_links(start: Start, domains: urls.Domains | None = None) -> LinkFilter:
         depth_by_site=config.depth_by_site,
         depth_in_site=config.depth_in_site,
         images=config.get_image,
+        rels=not config.ignore_rel,
         forbidden=config.forbidden_extensions,
         priority=[extension for _, extension in config.specific_set],
         domains=config.limit_to_domain,
@@ -163,6 +165,16 @@ def fetched_types(config: Config) -> tuple[bytes, ...]:
     return (*pages, *XML_TYPES, *((TEXT_TYPE,) if Lists.PLAIN in lists else ()))
 
 
+def obeyed(config: Config) -> Directive:
+    """What is done as pages ask."""
+    ignored = {
+        Directive.NOFOLLOW: config.ignore_nofollow,
+        Directive.NOINDEX: config.ignore_noindex,
+        Directive.NOARCHIVE: config.ignore_noarchive,
+    }
+    return Directive(sum(directive for directive, is_off in ignored.items() if not is_off))
+
+
 def make_pages(config: Config, memory: CrawlMemory) -> content.PagesSeen | None:
     """The pages seen, for ``pageNoDuplicate``."""
     if not config.page_no_duplicate:
@@ -204,6 +216,8 @@ def make_reader(
         near=near.near if near else None,
         leaves_near=start.config.near_duplicates == "leave",
         has_cookies=start.config.use_cookies,
+        agent=start.config.user_agent_token,
+        obeyed=obeyed(start.config),
     )
 
 

@@ -143,6 +143,19 @@ def test_pages_are_stored_before_their_line(tmp_path: Path) -> None:
     assert (tmp_path / "save" / "d00000" / "index").read_bytes() == b"   0 http://a.test/1\n"
 
 
+@pytest.mark.parametrize("is_ignored", [False, True])
+def test_pages_that_ask_not_to_be_kept(tmp_path: Path, is_ignored: bool) -> None:
+    """They are read and logged, and not stored, unless the operator wants them all the same."""
+    keys = {"output_mode": 1, "output_dir": tmp_path / "save", "ignore_noarchive": is_ignored}
+    with crawl(tmp_path, **keys) as running:
+        shard = running.boss.join("shard", 0)
+        give(shard, 1, b"<meta name=larbin content=noarchive>")
+        (parsed,) = answers(frames(shard, 1)[0])
+        assert parsed.outcome == Outcome.SUCCESS
+        assert running.log()[0]["robots"] == "noarchive"
+    assert (tmp_path / "save" / "d00000" / "f00000").exists() == is_ignored
+
+
 def test_a_probe_is_only_logged(tmp_path: Path) -> None:
     """Its answer may be good, but nobody asked for the page: the output has it already."""
     save = tmp_path / "save"

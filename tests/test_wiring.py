@@ -11,7 +11,7 @@ from larbinpy import wiring
 from larbinpy.config import Config, to_json
 from larbinpy.links.found import ELEMENT_SEED, LINK_SEED, found_link
 from larbinpy.parse.page import HTML_TYPES
-from larbinpy.records import Filtered, Outcome
+from larbinpy.records import Directive, Filtered, Outcome
 from larbinpy.store.base import Nothing
 from larbinpy.store.files import Files
 from larbinpy.wiring import Start
@@ -73,6 +73,39 @@ def test_seeds_pass_a_filter_of_their_sites(tmp_path: Path) -> None:
     """``lockSite`` does not refuse what it was made of."""
     wiring.write_sites(tmp_path, {b"b.test"})
     assert filtered(start(tmp_path, lock_site=True), b"http://b.test/", LINK_SEED) == {}
+
+
+@pytest.mark.parametrize(
+    ("key", "directive"),
+    [
+        ("ignore_nofollow", Directive.NOFOLLOW),
+        ("ignore_noindex", Directive.NOINDEX),
+        ("ignore_noarchive", Directive.NOARCHIVE),
+    ],
+)
+def test_each_directive_can_be_switched_off(key: str, directive: Directive) -> None:
+    """All are obeyed but those."""
+    everything = Directive.NOFOLLOW | Directive.NOINDEX | Directive.NOARCHIVE
+    assert wiring.obeyed(Config()) == everything
+    off: Any = {key: True}
+    assert wiring.obeyed(Config(**off)) == everything & ~directive
+
+
+def test_rel_can_be_switched_off(tmp_path: Path) -> None:
+    """A page's own nofollow can, too; each alone."""
+    link, meta = b"<a rel=ugc href=/x>", b"<meta name=larbin content=nofollow><a href=/x>"
+    for keys, body, count in [
+        ({}, link, 0),
+        ({"ignore_rel": True}, link, 1),
+        ({"ignore_nofollow": True}, link, 0),
+        ({}, meta, 0),
+        ({"ignore_rel": True}, meta, 0),
+        ({"ignore_nofollow": True}, meta, 1),
+    ]:
+        start_ = start(tmp_path, **keys)
+        reading = wiring.make_reader(start_, wiring.make_links(start_)).read(page(body=body))
+        assert reading.links is not None
+        assert reading.links.counts == [count]
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,8 @@ class LinkBatch:
     def duplicates(self) -> int: ...
     @property
     def filtered(self) -> dict[int, int]: ...
+    @property
+    def verdicts(self) -> bytes | None: ...
 
 @final
 class LinkFilter:
@@ -29,6 +31,7 @@ class LinkFilter:
         depth_by_site: bool,
         depth_in_site: int,
         images: bool,
+        rels: bool,
         forbidden: Iterable[bytes],
         priority: Iterable[bytes],
         domains: Iterable[bytes],
@@ -57,4 +60,6 @@ class LinkFilter:
         kind: int = 0,
         flags: int = 0,
         other_host: bytes | None = None,
+        nofollow: bool = False,
+        has_verdicts: bool = False,
     ) -> LinkBatch: ...

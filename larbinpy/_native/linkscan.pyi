@@ -25,5 +25,10 @@ class Scan:
 
 def scan_css(css: bytes, max_links: int = 50_000) -> Scan: ...
 def scan(
-    html: bytes, max_links: int = 50_000, *, styles: bool = False, details: bool = False
+    html: bytes,
+    max_links: int = 50_000,
+    *,
+    agent: bytes = b"robots",
+    styles: bool = False,
+    details: bool = False,
 ) -> Scan: ...

@@ -234,6 +234,14 @@ class Config:
     get_cgi: bool = flag("getCGI", "follow URLs with ?, = or *")
     get_image: bool = flag("getImage", "also follow img src and accept image/*")
     any_type: bool = flag("anyType", "accept every content type")
+    ignore_nofollow: bool = flag(
+        "ignoreNofollow", "follow the links of pages that say nofollow", since="0.1"
+    )
+    ignore_rel: bool = flag(
+        "ignoreRel", "follow links marked nofollow, ugc or sponsored", since="0.1"
+    )
+    ignore_noindex: bool = flag("ignoreNoindex", "index pages that say noindex", since="0.1")
+    ignore_noarchive: bool = flag("ignoreNoarchive", "keep pages that say noarchive", since="0.1")
     links_per_page: int = whole(
         "linksPerPage", 50_000, "links of one page that count", low=1, since="0.1"
     )

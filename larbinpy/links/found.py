@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from typing import Final
 
+ELEMENT_LINK: Final = 3
 ELEMENT_REDIRECT: Final = 11
 ELEMENT_SEED: Final = 12
 LINK_SEED: Final = 2

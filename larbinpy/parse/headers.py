@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
-_JOINED: Final = frozenset([b"content-encoding", b"link", b"x-robots-tag"])
+_JOINED: Final = frozenset([b"content-encoding", b"link"])
 """Fields whose repetitions form one list; of the others the last one counts."""
 
 _TOKEN: Final = re.compile(rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
@@ -26,12 +26,16 @@ def field(headers: bytes, name: bytes) -> bytes:
     Returns:
         the last value, or all of them joined by ``", "`` where the field is a list.
     """
-    values: list[bytes] = _finder(name).findall(headers)
+    values = fields(headers, name)
     if not values:
         return b""
-    if name in _JOINED:
-        return b", ".join(value.strip() for value in values)
-    return values[-1].strip()
+    return b", ".join(values) if name in _JOINED else values[-1]
+
+
+def fields(headers: bytes, name: bytes) -> list[bytes]:
+    """Give all values of a field, without spaces around them; see ``field``."""
+    values: list[bytes] = _finder(name).findall(headers)
+    return [value.strip() for value in values]
 
 
 @lru_cache(maxsize=64)

@@ -26,33 +26,26 @@ class Reading:
     base: bytes | None
     title: bytes
     robots: bytes
-    """The contents of all meta robots, joined by commas."""
+    """The contents of all metas named robots or as we are, joined by commas."""
     canonical: bytes | None
     language: bytes | None
 
-    @property
-    def is_nofollow(self) -> bool:
-        """Whether the page asks not to follow its links."""
-        return not _words(self.robots).isdisjoint((b"nofollow", b"none"))
 
-    @property
-    def is_noindex(self) -> bool:
-        """Whether the page asks not to be kept."""
-        return not _words(self.robots).isdisjoint((b"noindex", b"none"))
-
-
-def read(body: bytes, content_type: bytes, max_links: int = MAX_LINKS) -> Reading:
+def read(
+    body: bytes, content_type: bytes, max_links: int = MAX_LINKS, agent: bytes = b"robots"
+) -> Reading:
     """Read a page.
 
     Args:
         body: the page, content encodings removed.
         content_type: value of the header field, empty when there is none.
         max_links: links beyond these are counted and not listed.
+        agent: our name in robots.txt and meta elements, in lower case.
 
     Cost: O(bytes of the body).
     """
     encoding, encoding_from = find_encoding(content_type, body)
-    found = linkscan.scan(to_utf8(body, encoding), min(max_links, MOST_LINKS))
+    found = linkscan.scan(to_utf8(body, encoding), min(max_links, MOST_LINKS), agent=agent)
     return Reading(
         encoding,
         encoding_from,
@@ -65,7 +58,3 @@ def read(body: bytes, content_type: bytes, max_links: int = MAX_LINKS) -> Readin
         found.canonical,
         found.language,
     )
-
-
-def _words(directives: bytes) -> set[bytes]:
-    return {word.strip() for word in directives.lower().split(b",")}

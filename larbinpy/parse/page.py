@@ -13,15 +13,24 @@ import xxhash
 from larbinpy import url as urls
 from larbinpy._native.simhash import simhash
 from larbinpy.links.found import (
+    ELEMENT_LINK,
     ELEMENT_REDIRECT,
     LINK_FORCE,
     LINK_REDIRECT,
     found_link,
     with_refreshes_to,
 )
-from larbinpy.parse import decode, headers, html
+from larbinpy.parse import decode, directives, headers, html
 from larbinpy.parse.reading import Reading
-from larbinpy.records import PAGE_TRUNCATED, Filtered, Kind, Outcome, ParsedPage
+from larbinpy.records import (
+    ALL_DIRECTIVES,
+    PAGE_TRUNCATED,
+    Directive,
+    Filtered,
+    Kind,
+    Outcome,
+    ParsedPage,
+)
 from larbinpy.url import Base, LarbinBase
 
 if TYPE_CHECKING:
@@ -54,11 +63,13 @@ class PageReader:
         has_cookies: cookies are kept, so a page that sets one and redirects to itself is worth a
             second request.
         lists: reads sitemaps, feeds, and what else is no HTML; None = nobody does.
+        agent: our name in robots.txt, which pages may address.
+        obeyed: what is done as pages ask.
     """
 
     __slots__ = (
-        "_accept", "_digest", "_has_cookies", "_is_new", "_leaves_near", "_links", "_lists",
-        "_make_base", "_max_bytes", "_max_redirects", "_near",
+        "_accept", "_agent", "_digest", "_has_cookies", "_is_new", "_leaves_near", "_links",
+        "_lists", "_make_base", "_max_bytes", "_max_redirects", "_near", "_nofollow",
     )  # fmt: skip
 
     def __init__(
@@ -75,6 +86,8 @@ class PageReader:
         leaves_near: bool = False,
         has_cookies: bool = False,
         lists: ListReader | None = None,
+        agent: bytes = b"robots",
+        obeyed: Directive = ALL_DIRECTIVES,
     ) -> None:
         self._links = links
         self._accept = accept
@@ -87,6 +100,8 @@ class PageReader:
         self._leaves_near = leaves_near
         self._has_cookies = has_cookies
         self._lists = lists
+        self._agent = agent.lower()
+        self._nofollow = obeyed & Directive.NOFOLLOW
 
     def read(self, page: Page) -> Reading:
         """Read one page; whatever is in it, this returns."""
@@ -124,6 +139,7 @@ class PageReader:
             return
         if parsed.outcome not in (Outcome.SUCCESS, Outcome.TRUNCATED):
             return
+        parsed.directives = directives.of_headers(page.headers, self._agent)
         parsed.digest = self._digest(decoded.body)
         if self._is_duplicate(page, parsed.digest):
             parsed.outcome = Outcome.DUPLICATE
@@ -158,12 +174,17 @@ class PageReader:
         return Outcome.SUCCESS
 
     def _find_links(self, page: Page, reading: Reading, content_type: bytes) -> None:
-        document = html.read(reading.body, content_type, self._links.links_per_page)
+        document = html.read(
+            reading.body, content_type, self._links.links_per_page, agent=self._agent
+        )
+        reading.parsed.directives |= directives.of_meta(document.robots)
         base, links = self._make_base(page.url), document.links
         if document.base is not None:
             target = urls.parse(document.base, page.url)
             base = self._make_base(target.url) if target else base
             links = with_refreshes_to(page.url, links)
+        canonical = _canonical(base, document)
+        reading.parsed.canonical = canonical if canonical != page.url else b""
         resolved = urls.resolve(base, links, document.encoding)
         self._filter(page, reading, resolved, dropped=document.dropped)
 
@@ -202,8 +223,17 @@ class PageReader:
             hops=hops,
             kind=page.kind,
             flags=flags,
+            nofollow=bool(reading.parsed.directives & self._nofollow),
         )
         reading.take(batch, dropped)
+
+
+def _canonical(base: Base | LarbinBase, document: html.Reading) -> bytes:
+    """The URL that a page says is its own; empty when it says none that we could ask for."""
+    if document.canonical is None:
+        return b""
+    link = found_link(ELEMENT_LINK, document.canonical)
+    return urls.resolve(base, link, document.encoding)[urls.ITEM_BYTES :]
 
 
 def _is_again(page: Page, location: bytes) -> bool:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
+
+from larbinpy.records import NO_DIRECTIVES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from larbinpy.records import Page
+    from larbinpy.records import Directive, Page
 
 
 class Store(Protocol):
     """Where pages go."""
+
+    @property
+    def refuses(self) -> Directive:
+        """Pages that ask for one of these do not belong here, if what pages ask is obeyed."""
+        ...
 
     def put(self, page: Page, body: bytes, mime: bytes) -> None:
         """Store a page, in place of an earlier copy if it was stored before.
@@ -42,6 +49,8 @@ class Nothing:
     """larbin's ``outputMode 0``: pages are read for their links only."""
 
     __slots__ = ()
+
+    refuses: Final = NO_DIRECTIVES
 
     def put(self, page: Page, body: bytes, mime: bytes) -> None:
         """See ``Store``."""

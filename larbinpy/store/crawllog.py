@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from larbinpy.errors import StorageError
-from larbinpy.records import Kind, Outcome
+from larbinpy.records import Directive, Kind, Outcome
 from larbinpy.store.crawlindex import NAME as INDEX
 from larbinpy.store.crawlindex import CrawlIndex
 
@@ -29,9 +29,15 @@ _TAIL_BYTES: Final = 1 << 16
 _LINE: Final = (
     '{"ts":"%s.%06dZ","kind":"%s","id":%d,"attempt":%d,"url":"%s","outcome":"%s","status":%s,'
     '"bytes":%d,"mime":%s,"depth":%d,"via":%s,"ip":%s,"duration_ms":%d,"digest":%s,'
-    '"simhash":%s,"near":%s,"reason":%s}\n'
+    '"simhash":%s,"near":%s,"robots":%s,"canonical":%s,"reason":%s}\n'
 )
 _KINDS: Final = {kind: kind.name.lower() for kind in Kind}
+_DIRECTIVES: Final = {
+    Directive(bits): f'"{",".join(str(one.name).lower() for one in Directive(bits))}"'
+    if bits
+    else "null"
+    for bits in range(1 << len(Directive))
+}
 _OUTCOMES: Final = {outcome: outcome.label for outcome in Outcome}
 _PLAIN: Final = bytes(range(0x20, 0x7F)).translate(None, b'"\\')
 
@@ -77,6 +83,8 @@ class LineMaker:
                 digest,
                 f'"{parsed.simhash:016x}"' if parsed.simhash else "null",
                 parsed.near or "null",
+                _DIRECTIVES[parsed.directives],
+                _quote(parsed.canonical),
                 _quote(page.reason),
             )
         ).encode("ascii")

@@ -17,6 +17,7 @@ from struct import Struct
 from typing import TYPE_CHECKING, Final
 
 from larbinpy.errors import StorageError
+from larbinpy.records import Directive
 from larbinpy.store.transaction import AppendFile
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ class Files:
     """
 
     __slots__ = ("_directory", "_index", "_next_page", "_number", "_root", "_stored")
+
+    refuses: Final = Directive.NOARCHIVE
 
     def __init__(self, root: Path, stored: StoredPages) -> None:
         """Fill directories of ``root``, which is made if it is missing.

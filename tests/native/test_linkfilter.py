@@ -19,6 +19,7 @@ from tests.reference.linkbuffers import Link, Resolved, read_links, resolved
 KEY = bytes(range(16))
 HTTPS, SEED, REDIRECT, FORCE = 1, 2, 4, 8
 A, BASE, IMG, SCRIPT = 1, 4, 7, 8
+DUPLICATE, ACCEPTED = 254, 255
 
 DEFAULTS: dict[str, Any] = {  # Any: the keywords of LinkFilter, of several types
     "key": KEY,
@@ -28,6 +29,7 @@ DEFAULTS: dict[str, Any] = {  # Any: the keywords of LinkFilter, of several type
     "depth_by_site": False,
     "depth_in_site": 5,
     "images": False,
+    "rels": True,
     "forbidden": (),
     "priority": (),
     "domains": (),
@@ -96,7 +98,11 @@ def any_link(draw: st.DrawFn) -> Resolved:
     tail = draw(st.sampled_from([b"", b"", b"", b"1", b"x" * 2100]))
     file = draw(st.sampled_from(FILES))
     link = resolved(scheme + draw(st.sampled_from(HOSTS)) + port + file + tail)
-    link = replace(link, element=draw(st.sampled_from([1, 1, 1, 1, *range(19)])))
+    link = replace(
+        link,
+        element=draw(st.sampled_from([1, 1, 1, 1, *range(19)])),
+        rel=draw(st.sampled_from([0, 0, 0, 0, 0, *range(16)])),
+    )
     status = draw(st.sampled_from([0, 0, 0, 0, 0, 0, 1, 2, 3, 4]))
     if status:
         return Resolved(b"", status=status, element=link.element)
@@ -112,6 +118,7 @@ settings_of_filter = st.fixed_dictionaries(
         "depth_by_site": st.booleans(),
         "depth_in_site": st.integers(0, 6),
         "images": st.booleans(),
+        "rels": st.booleans(),
         "forbidden": suffixes,
         "priority": suffixes,
         "domains": st.lists(st.sampled_from([b".org", b"C.net", b".uk"]), max_size=2),
@@ -137,6 +144,8 @@ pages = st.lists(
                 "hops": st.integers(0, 255),
                 "kind": st.integers(0, 2),
                 "other_host": st.none() | st.sampled_from(HOSTS),
+                "nofollow": st.sampled_from([False, False, False, True]),
+                "has_verdicts": st.booleans(),
                 "flags": st.sampled_from([0, 0, SEED, REDIRECT, REDIRECT | SEED, FORCE, HTTPS]),
             }
         ),
@@ -154,6 +163,7 @@ def fields(batch: native.LinkBatch | plain.LinkBatch) -> tuple[object, ...]:
         batch.found,
         batch.duplicates,
         batch.filtered,
+        batch.verdicts,
     )
 
 
@@ -204,6 +214,26 @@ def test_status_is_the_first_rule() -> None:
     """What the URL kernel refused is refused; a link that needs the slow path is invalid here."""
     links = [Resolved(b"", status=status, element=SCRIPT) for status in (1, 2, 3, 4)]
     assert reasons(*links) == {Filtered.INVALID: 2, Filtered.SCHEME: 1, Filtered.EMPTY: 1}
+
+
+def test_links_that_ask_not_to_be_followed() -> None:
+    """By rel nofollow, ugc or sponsored, or all of a page; a redirection is no such link."""
+    links = [replace(resolved(b"http://www.a.org/%d" % rel), rel=rel) for rel in (1, 2, 4, 8, 16)]
+    assert reasons(*links) == {Filtered.NOFOLLOW: 3}
+    assert reasons(*links, rels=False) == {}
+    assert reasons(*links, flags=REDIRECT) == reasons(*links, flags=SEED) == {}
+    facts: dict[str, Any] = {"host": b"www.a.org", "depth": 1, "left": 4, "nofollow": True}
+    assert make(rels=False).run(pack(*links), **facts).filtered == {Filtered.NOFOLLOW: 5}
+    assert make().run(pack(*links), **facts, flags=REDIRECT).filtered == {}
+
+
+def test_a_verdict_for_each_link() -> None:
+    """In the order of the links, when it is asked for."""
+    links = pack(b"http://www.a.org/1", b"http://www.a.org/?2", b"http://www.a.org/1")
+    facts: dict[str, Any] = {"host": b"www.a.org", "depth": 1, "left": 4}
+    batch = make().run(links, **facts, has_verdicts=True)
+    assert batch.verdicts == bytes([ACCEPTED, Filtered.CGI, DUPLICATE])
+    assert make().run(links, **facts).verdicts is None
 
 
 def test_url_length() -> None:

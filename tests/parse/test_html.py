@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from larbinpy.parse.html import read
 
 
@@ -27,18 +25,7 @@ def test_links_behind_the_limit_are_counted() -> None:
     assert (reading.count, reading.dropped) == (2, 1)
 
 
-@pytest.mark.parametrize(
-    ("robots", "is_nofollow", "is_noindex"),
-    [
-        ("", False, False),
-        ("index, follow", False, False),
-        ("NOFOLLOW", True, False),
-        ("x, NoIndex ", False, True),
-        ("none", True, True),
-        ("nofollowed", False, False),
-    ],
-)
-def test_meta_robots_is_understood(robots: str, is_nofollow: bool, is_noindex: bool) -> None:
-    """Words in any case, with spaces around; none means both."""
-    reading = read(f"<meta name=robots content='{robots}'>".encode(), b"")
-    assert (is_nofollow, is_noindex) == (reading.is_nofollow, reading.is_noindex)
+def test_a_meta_may_be_for_us_alone() -> None:
+    """By our name instead of robots, in any case; metas for others say nothing."""
+    metas = b"<meta name=robots content=a><meta name=LARBIN content=b><meta name=bot content=c>"
+    assert (read(metas, b"").robots, read(metas, b"", agent=b"larbin").robots) == (b"a", b"a,b")

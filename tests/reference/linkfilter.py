@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 WORD = 2**64 - 1
 HTTPS, SEED, REDIRECT = 1, 2, 4
 SITEMAP = 2
+DUPLICATE, ACCEPTED = 254, 255
+NOFOLLOW_RELS = 7
 FOLLOWED = {1, 2, 3, 5, 6, 10, 11, 12}
 IMAGES = {7, 9}
 
@@ -59,6 +61,7 @@ class LinkBatch:
     found: int
     duplicates: int
     filtered: dict[int, int]
+    verdicts: bytes | None
 
 
 class LinkFilter:
@@ -73,6 +76,7 @@ class LinkFilter:
         depth_by_site: bool,
         depth_in_site: int,
         images: bool,
+        rels: bool,
         forbidden: Iterable[bytes],
         priority: Iterable[bytes],
         domains: Iterable[bytes],
@@ -89,6 +93,7 @@ class LinkFilter:
         self._key, self._shards, self._domain_of = key, shards, domain_of
         self._cgi, self._external, self._images = cgi, external, images
         self._depth_by_site, self._depth_in_site = depth_by_site, depth_in_site
+        self._rels = rels
         self._forbidden = tuple(text.lower() for text in forbidden)
         self._priority = tuple(text.lower() for text in priority)
         self._domains = tuple(text.lower() for text in domains)
@@ -115,13 +120,16 @@ class LinkFilter:
         kind: int = 0,
         flags: int = 0,
         other_host: bytes | None = None,
+        nofollow: bool = False,
+        has_verdicts: bool = False,
     ) -> LinkBatch:
         links = read_resolved(resolved)
         accepted: dict[int, Link] = {}
         filtered: Counter[int] = Counter()
+        verdicts = bytearray([ACCEPTED]) * len(links)
         for index, found in enumerate(links):
             new_left = self._left(found.host != host, left, flags)
-            reason = self._refusal(found, found.host != host, new_left, flags, kind)
+            reason = self._refusal(found, found.host != host, new_left, flags, kind, nofollow)
             is_strange = other_host is not None and found.host not in (host, other_host)
             if is_strange and not flags & SEED and reason in (Filtered.TOO_DEEP, None):
                 reason = Filtered.OUT_SITE
@@ -129,16 +137,20 @@ class LinkFilter:
                 reason = Filtered.LINKS_PER_PAGE
             if reason is not None:
                 filtered[reason] += 1
+                verdicts[index] = reason
                 continue
             fp = fingerprint_of(self._key, self._domain_of(found.host), found.url)
             if fp in accepted or (self._cache.has(fp) and not flags & FORCE):
+                verdicts[index] = DUPLICATE
                 continue
             accepted[fp] = Link(
                 found.url, fp, self._depth(depth, flags), new_left, found.port,
                 found.host_start, found.host_len, self._level(found.file),
                 kind, hops, flags & ~HTTPS | found.https,
             )  # fmt: skip
-        return self._batch(list(accepted.values()), len(links), dict(filtered))
+        batch = self._batch(list(accepted.values()), len(links), dict(filtered))
+        batch.verdicts = bytes(verdicts) if has_verdicts else None
+        return batch
 
     def _depth(self, depth: int, flags: int) -> int:
         if flags & REDIRECT:
@@ -156,7 +168,7 @@ class LinkFilter:
         return 0 if file.split(b"?")[0].lower().endswith(self._priority) else 1
 
     def _refusal(
-        self, found: Resolved, is_outside: bool, left: int, flags: int, kind: int
+        self, found: Resolved, is_outside: bool, left: int, flags: int, kind: int, nofollow: bool
     ) -> Filtered | None:
         followed = FOLLOWED | IMAGES if self._images else FOLLOWED
         path = found.file.split(b"?")[0].lower()
@@ -165,12 +177,14 @@ class LinkFilter:
         is_spared = path.endswith((b".html", b".htm", b"/"))
         is_away = is_outside and not self._external and not flags & REDIRECT
         is_foreign = bool(self._domains) and not found.host.lower().endswith(self._domains)
+        is_unwanted = nofollow or (self._rels and found.rel & NOFOLLOW_RELS)
         is_unlisted = self._sites is not None and found.host not in self._sites
         rules = [
             (found.status != 0, status),
             (len(found.url) > MAX_URL_BYTES, Filtered.TOO_LONG),
             (found.element not in followed, Filtered.ELEMENT),
             (bool(flags & SEED), None),
+            (bool(is_unwanted and not flags & REDIRECT), Filtered.NOFOLLOW),
             (kind != SITEMAP and has_query and not self._cgi, Filtered.CGI),
             (
                 kind != SITEMAP and path.endswith(self._forbidden) and not is_spared,
@@ -205,6 +219,7 @@ class LinkFilter:
             found=found,
             duplicates=found - len(links) - sum(filtered.values()),
             filtered=filtered,
+            verdicts=None,
         )
 
 

@@ -87,10 +87,15 @@ def fields(scan: object) -> dict[str, object]:
 
 
 def scan(
-    html: bytes, max_links: int = 50_000, *, styles: bool = False, details: bool = False
+    html: bytes,
+    max_links: int = 50_000,
+    *,
+    agent: bytes = b"robots",
+    styles: bool = False,
+    details: bool = False,
 ) -> Scan:
     """See the kernel."""
-    page = _Page(max_links, styles, details)
+    page = _Page(max_links, agent.decode(), styles, details)
     page.read(html.decode("utf-8", "replace"))
     return page.found
 
@@ -100,6 +105,7 @@ class _Page:
     """What a tree builder would know, as far as it matters."""
 
     max_links: int
+    agent: str
     styles: bool
     details: bool
     found: Scan = field(default_factory=Scan)
@@ -337,7 +343,7 @@ class _Page:
             found.charset = comma + label.encode()
         if pragma == "content-language" and found.language is None:
             found.language = (content or "").encode()
-        if content is not None and lower_all(attributes.get("name", "")) == "robots":
+        if content is not None and lower_all(attributes.get("name", "")) in ("robots", self.agent):
             self.robots = [*getattr(self, "robots", []), content]
             found.robots = ",".join(self.robots).encode()
 

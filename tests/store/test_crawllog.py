@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from larbinpy.errors import StorageError
-from larbinpy.records import Kind, Outcome, ParsedPage
+from larbinpy.records import Directive, Kind, Outcome, ParsedPage
 from larbinpy.store.crawllog import CrawlLog, LineMaker
 from tests.records import page
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 KEY = bytes(16)
 FIELDS = [
     "ts", "kind", "id", "attempt", "url", "outcome", "status", "bytes", "mime", "depth", "via",
-    "ip", "duration_ms", "digest", "simhash", "near", "reason",
+    "ip", "duration_ms", "digest", "simhash", "near", "robots", "canonical", "reason",
 ]  # fmt: skip
 
 
@@ -49,6 +49,8 @@ def test_every_field() -> None:
     )  # fmt: skip
     parsed = ParsedPage(1, 1, Outcome.ERR_40X, body_bytes=12, digest=bytes(range(16)), near=9,
                         simhash=1 << 52 | 10)  # fmt: skip
+    parsed.directives = Directive.NOFOLLOW | Directive.NOINDEX
+    parsed.canonical = b"http://a.test/c"
     line = read(given_, parsed)
     assert list(line) == FIELDS
     assert line == {
@@ -68,6 +70,8 @@ def test_every_field() -> None:
         "digest": "xxh3-128:000102030405060708090a0b0c0d0e0f",
         "simhash": "001000000000000a",
         "near": 9,
+        "robots": "noindex,nofollow",
+        "canonical": "http://a.test/c",
         "reason": "r",
     }
 
@@ -83,6 +87,8 @@ def test_what_is_not_known_is_null() -> None:
         "digest",
         "simhash",
         "near",
+        "robots",
+        "canonical",
         "reason",
     ]
 

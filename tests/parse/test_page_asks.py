@@ -1,0 +1,66 @@
+"""What is done as pages ask of robots, and which URL they call their own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from larbinpy.parse.page import PageReader
+from larbinpy.records import Directive, Filtered, Outcome
+from tests.parse.test_page import MOVED, fields, links_of, reader, urls
+from tests.records import page
+
+if TYPE_CHECKING:
+    from larbinpy.parse.reading import Reading
+
+
+def asks(headers: bytes, body: bytes, **more: Any) -> Reading:  # Any: arguments of PageReader
+    """A page read by a robot named larbin."""
+    known = PageReader(links_of(), accept=(), max_redirects=3, agent=b"Larbin", **more)
+    return known.read(page(body=body, headers=headers))
+
+
+@pytest.mark.parametrize(
+    ("headers", "meta"),
+    [
+        (fields(Content_Type="text/html"), b"<meta name=robots content=nofollow>"),
+        (fields(Content_Type="text/html"), b"<meta name=larbin content=none>"),
+        (fields(Content_Type="text/html", X_Robots_Tag="larbin: nofollow"), b""),
+    ],
+)
+def test_links_of_a_nofollow_page(headers: bytes, meta: bytes) -> None:
+    """None is followed, by meta or by header; it is logged, and can be switched off."""
+    body = meta + b"<a href=x>"
+    reading = asks(headers, body)
+    assert reading.is_good
+    assert urls(reading) == []
+    assert reading.parsed.filtered == {Filtered.NOFOLLOW: 1}
+    assert Directive.NOFOLLOW in reading.parsed.directives
+    reading = asks(headers, body, obeyed=Directive.NOINDEX)
+    assert urls(reading) == [b"http://a.test/x"]
+    assert Directive.NOFOLLOW in reading.parsed.directives
+
+
+def test_every_type_of_page_may_ask() -> None:
+    """The header speaks for pages that are not read, too."""
+    headers = fields(Content_Type="image/png", X_Robots_Tag="noarchive")
+    assert asks(headers, b"").parsed.directives == Directive.NOARCHIVE
+
+
+def test_a_redirection_is_followed_whatever_it_asks() -> None:
+    """It is no link of a page."""
+    headers = MOVED.replace(b"\r\n\r\n", b"\r\nX-Robots-Tag: none\r\n\r\n") % b"/y"
+    moved = page(outcome=Outcome.ERR_30X, status=301, headers=headers)
+    assert urls(reader().read(moved)) == [b"http://a.test/y"]
+
+
+def test_a_canonical_url_is_queued_and_named() -> None:
+    """It is a link, resolved like one; a page that names itself names nothing."""
+    body = b"<base href=/b/><link rel=canonical href=c>"
+    reading = reader().read(page(body=body))
+    assert urls(reading) == [b"http://a.test/b/c"]
+    assert reading.parsed.canonical == b"http://a.test/b/c"
+    itself = b"<link rel=canonical href=http://A.test/#x>"
+    assert reader().read(page(body=itself)).parsed.canonical == b""
+    assert reader().read(page(body=b"<link rel=canonical href=ftp:x>")).parsed.canonical == b""
