@@ -3,13 +3,15 @@
 
 Idea: a page's links come as one buffer of ``found_link`` items and leave as one of
 ``resolved_link`` items, in the same order and number (docs/protocol.md, section 6). The parsers
-are C headers: ``whatwg.h`` on ``urlhost.h`` for the standard, ``larbinurl.h`` for larbin's mode.
+are C headers: ``whatwg.h`` on ``urlhost.h`` for the standard, ``larbinurl.h`` for larbin's mode,
+``urlequal.h`` for URLs that are taken for one.
 
 Invariants:
 
 1. A URL that comes out is ASCII, at most 2,083 bytes (larbin: 1,023), without fragment and user
    info, and its host is one that DNS could know.
-2. By the standard, a URL that comes out comes out unchanged when it goes in again.
+2. By the standard, a URL that comes out comes out unchanged when it goes in again, also with the
+   options of ``urlequal.h``, which are rewritings of what the standard gives.
 3. What a kernel cannot do alone (a host with non-ASCII bytes, a query to be written in another
    encoding) is answered SLOW and left to ``larbinpy.url``.
 
@@ -78,6 +80,10 @@ cdef extern from "larbinurl.h" nogil:
     void larbin_index(url_base *base)
     size_t larbin_room(const url_base *base, url_text text)
     int larbin_url(const url_base *base, url_text text, url_out *out, url_parts *parts)
+    size_t url_path_start(const uint8_t *url, const url_parts *parts)
+
+cdef extern from "urlequal.h" nogil:
+    size_t equal_url(uint8_t *url, size_t size, size_t path_at, int equal)
 
 
 # What a batch ends with.
@@ -92,6 +98,7 @@ cdef enum:
 ctypedef struct reader:
     url_context context
     bint is_larbin
+    int equal  # EQUAL_* bits of urlequal.h
 
 url_classes_init()
 
@@ -122,6 +129,8 @@ cdef int read_url(
     const reader *how, url_text text, url_out *scratch, url_out *out, url_parts *parts
 ) noexcept nogil:
     """Write one URL behind ``out``; its status, or -1 when there is no memory."""
+    cdef size_t start = out.size
+    cdef uint8_t *url
     text = text_trimmed(text)
     if text_has_breaks(text) and text_without_breaks(&text, scratch) < 0:
         return -1
@@ -131,7 +140,13 @@ cdef int read_url(
         return larbin_url(how.context.base, text, out, parts)
     if out_reserve(out, url_room(&how.context, text)) < 0:
         return -1
-    return whatwg_parse(&how.context, text, out, parts)
+    cdef int status = whatwg_parse(&how.context, text, out, parts)
+    if status == RESOLVED_OK and how.equal:
+        url = out.data + start
+        out.size = start + equal_url(
+            url, out.size - start, url_path_start(url, parts), how.equal
+        )
+    return status
 
 
 cdef inline int resolve_link(
@@ -244,11 +259,12 @@ cdef class _Base:
     cdef url_base _base
     cdef reader _how
 
-    cdef int _read(self, bytes url, bint is_larbin) except -1:
+    cdef int _read(self, bytes url, bint is_larbin, int equal) except -1:
         self._how.context.base = NULL
         self._how.context.host = NULL
         self._how.context.query_is_utf8 = True
         self._how.is_larbin = is_larbin
+        self._how.equal = 0  # what links are relative to is the page as it was asked for
         status, self.url, https, start, size, port = read_one(&self._how, url)
         if status != RESOLVED_OK:
             raise ValueError(f"no absolute URL to resolve against: {url[:100]!r}")
@@ -259,6 +275,7 @@ cdef class _Base:
         self._base.parts.host_len = size
         self._base.parts.port = port
         self._how.context.base = &self._base
+        self._how.equal = equal
         if is_larbin:
             larbin_index(&self._base)
         else:
@@ -269,20 +286,26 @@ cdef class _Base:
 cdef class Base(_Base):
     """An absolute http or https URL that references resolve against, by the URL standard.
 
+    Args:
+        equal: ``larbinpy.url.Equal``: which resolved URLs are taken for one.
+
     Raises:
         ValueError: the URL does not parse, is of another scheme, or has a non-ASCII host.
     """
 
-    def __cinit__(self, url: bytes):
-        self._read(url, False)
+    def __cinit__(self, url: bytes, equal: int = 0):
+        self._read(url, False, equal)
 
-    def resolve(self, links: bytes, *, encoding_is_utf8: bool = True) -> bytes:
+    def resolve(
+        self, links: bytes, *, encoding_is_utf8: bool = True, exact: bool = False
+    ) -> bytes:
         """Resolve a page's links: ``found_link`` items to ``resolved_link`` items.
 
         Args:
             links: items of docs/protocol.md, section 6, back to back.
             encoding_is_utf8: False makes a non-ASCII query SLOW, because the standard wants it in
                 the document's encoding.
+            exact: ``equal`` is not asked.
 
         Raises:
             ValueError: the items do not fill the buffer exactly.
@@ -291,6 +314,8 @@ cdef class Base(_Base):
         """
         cdef reader how = self._how
         how.context.query_is_utf8 = encoding_is_utf8
+        if exact:
+            how.equal = 0
         return resolve_all(&how, links)
 
 
@@ -302,19 +327,24 @@ cdef class LarbinBase(_Base):
     """
 
     def __cinit__(self, url: bytes):
-        self._read(url, True)
+        self._read(url, True, 0)
 
-    def resolve(self, links: bytes, *, encoding_is_utf8: bool = True) -> bytes:
-        """The same as ``Base.resolve``; the encoding changes nothing here."""
+    def resolve(
+        self, links: bytes, *, encoding_is_utf8: bool = True, exact: bool = False
+    ) -> bytes:
+        """The same as ``Base.resolve``; the keywords change nothing here."""
         return resolve_all(&self._how, links)
 
 
-def parse(url: bytes, base: Base | None = None, host: bytes | None = None) -> tuple:
+def parse(
+    url: bytes, base: Base | None = None, host: bytes | None = None, exact: bool = False
+) -> tuple:
     """Parse one URL by the standard.
 
     Args:
         url: UTF-8; relative only when there is a base.
         host: what the host in ``url`` is to be read as, for a second try after SLOW.
+        exact: ``equal`` of the base is not asked.
 
     Returns:
         ``(status, url, https, host_start, host_len, port)``, status as in ``resolved_link``. The
@@ -324,11 +354,13 @@ def parse(url: bytes, base: Base | None = None, host: bytes | None = None) -> tu
     cdef reader how
     cdef url_text host_text
     how.is_larbin = False
+    how.equal = 0
     how.context.query_is_utf8 = True
     how.context.base = NULL
     how.context.host = NULL
     if base is not None:
         how.context.base = &base._base
+        how.equal = 0 if exact else base._how.equal
     if host is not None:
         host_text = text_of(host)
         how.context.host = &host_text
@@ -339,6 +371,7 @@ def larbin_parse(url: bytes) -> tuple | None:
     """Parse one absolute URL as larbin does: ``(host, port, file)``, None when it is invalid."""
     cdef reader how
     how.is_larbin = True
+    how.equal = 0
     how.context.base = NULL
     how.context.host = NULL
     how.context.query_is_utf8 = True

@@ -27,7 +27,8 @@ from larbinpy.frontier.settings import Settings
 from larbinpy.records import Kind
 from larbinpy.seeds import larbinstate
 from larbinpy.seeds.larbinstate import Fault, Queued
-from larbinpy.url import Url
+from larbinpy.url import Base, Url
+from larbinpy.wiring import equal_urls
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -101,7 +102,8 @@ class _Importer:
         self._key = key
         self._has_cookies = config.use_cookies
         self._depth_in_site = config.depth_in_site
-        self._url_of = larbin_url if config.url_mode == "larbin" else standard_url
+        self._url_of = larbin_url if config.url_mode == "larbin" else self._standard_url
+        self._base = Base(b"http://larbin.invalid/", equal_urls(config))
         self._priority = tuple(extension.lower() for _, extension in config.specific_set)
         self._domain_of = urls.Domains(directory.path / state.SUFFIX_LIST).of
         self._make_shard = partial(_Shard, config=config, key=key, raw=raw)
@@ -138,6 +140,11 @@ class _Importer:
         to.put(self._entry(item, url, fingerprint), fingerprint, item.tag)
         return ""
 
+    def _standard_url(self, item: Queued) -> Url | None:
+        """The URL as the URL standard, and what is taken for one, normalise it."""
+        url = urls.parse(b"http://%b:%d%b" % (item.host, item.port, item.file), self._base)
+        return url if url and len(url.url) <= MAX_URL_BYTES else None
+
     def _entry(self, item: Queued, url: Url, fingerprint: int) -> bytes:
         """A ``link_entry``: level 0 for what ``specificSet`` prefers, a page without marks."""
         left = min(item.left, MAX_LEFT)
@@ -158,12 +165,6 @@ def larbin_url(item: Queued) -> Url | None:
     if not url.isascii() or len(url) > MAX_URL_BYTES:
         return None
     return Url(url, https=False, host=item.host, port=item.port, host_start=len(b"http://"))
-
-
-def standard_url(item: Queued) -> Url | None:
-    """The URL as the URL standard normalises it."""
-    url = urls.parse(b"http://%b:%d%b" % (item.host, item.port, item.file))
-    return url if url and len(url.url) <= MAX_URL_BYTES else None
 
 
 class _Shard:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
+from enum import IntFlag
 from functools import lru_cache
 from typing import Final
 
@@ -20,6 +21,7 @@ from larbinpy.query import encode_query, is_utf8
 __all__ = [
     "Base",
     "Domains",
+    "Equal",
     "LarbinBase",
     "Url",
     "base_of",
@@ -50,6 +52,24 @@ _HTTP_PORT: Final = 80
 _Parsed = tuple[int, bytes, bool, int, int, int]
 
 
+class Equal(IntFlag):
+    """Which URLs are taken for one, beyond what the standard says; never renumbered.
+
+    Their common form is what is queued and asked for; ``ext/urlequal.h`` has the names.
+    """
+
+    SORT_QUERY = 1
+    """Parameters stand in the order of their names."""
+    DROP_SESSIONS = 2
+    """Without session ids, in the query and behind ``;`` in the path."""
+    DROP_TRACKING = 4
+    """Without parameters that only tell where a visitor came from."""
+    SLASH = 8
+    """A path other than ``/`` loses the ``/`` at its end."""
+    INDEX = 16
+    """Without ``index.html`` and its like at the end, when there is no query."""
+
+
 @dataclass(slots=True)
 class Url:
     """A normalised URL and where its host stands."""
@@ -67,7 +87,8 @@ def parse(url: bytes | str, base: bytes | Base | None = None) -> Url | None:
 
     Args:
         url: UTF-8 (bytes that are not UTF-8 are escaped as they stand); relative to ``base``.
-        base: absolute; of another scheme than http or https it counts as None.
+        base: absolute; of another scheme than http or https it counts as None. When it is a
+            ``Base``, what that takes for one URL counts.
 
     Returns:
         None when the URL does not parse, is neither http nor https, or has a host that DNS
@@ -106,12 +127,15 @@ def host_of(url: bytes) -> bytes:
     return authority.partition(b":")[0]
 
 
-def resolve(base: Base | LarbinBase, links: bytes, encoding: str = "utf-8") -> bytes:
+def resolve(
+    base: Base | LarbinBase, links: bytes, encoding: str = "utf-8", *, exact: bool = False
+) -> bytes:
     """Resolve all links of a document.
 
     Args:
         links: ``found_link`` items of docs/protocol.md, section 6.
         encoding: of the document, by its name in the encoding standard.
+        exact: URLs are not exchanged for those that are taken for the same.
 
     Returns:
         ``resolved_link`` items, one for one, none of them SLOW.
@@ -121,7 +145,7 @@ def resolve(base: Base | LarbinBase, links: bytes, encoding: str = "utf-8") -> b
 
     Cost: 0.1 us a link; 10 us for a link that the kernel cannot do alone.
     """
-    resolved = base.resolve(links, encoding_is_utf8=is_utf8(encoding))
+    resolved = base.resolve(links, encoding_is_utf8=is_utf8(encoding), exact=exact)
     if not isinstance(base, Base):
         return resolved
     slow = urlnorm.slow_links(links, resolved)
@@ -132,15 +156,18 @@ def resolve(base: Base | LarbinBase, links: bytes, encoding: str = "utf-8") -> b
     for value, offset in slow:
         pieces.append(resolved[done:offset])
         done = offset + _ITEM.size
-        pieces.append(_resolve_slow(base, value, encoding, resolved[offset + 2 : offset + 4]))
+        element_rel = resolved[offset + 2 : offset + 4]
+        pieces.append(_resolve_slow(base, value, encoding, element_rel, exact))
     pieces.append(resolved[done:])
     return b"".join(pieces)
 
 
-def _resolve_slow(base: Base, value: bytes, encoding: str, element_rel: bytes) -> bytes:
+def _resolve_slow(
+    base: Base, value: bytes, encoding: str, element_rel: bytes, exact: bool
+) -> bytes:
     """The item of one link that the kernel could not do alone."""
     text = value if is_utf8(encoding) else _with_query_in(encoding, value)
-    status, url, https, start, size, port = _parse(text, base)
+    status, url, https, start, size, port = _parse(text, base, exact)
     return _ITEM.pack(status, https, element_rel, start, size, port, len(url)) + url
 
 
@@ -151,13 +178,13 @@ def _with_query_in(encoding: str, value: bytes) -> bytes:
     return head + mark + encode_query(query.decode("utf-8", "replace"), encoding)
 
 
-def _parse(url: bytes, base: Base | None) -> _Parsed:
+def _parse(url: bytes, base: Base | None, exact: bool = False) -> _Parsed:
     """``urlnorm.parse`` with IDNA; never SLOW."""
-    found = urlnorm.parse(url, base)
+    found = urlnorm.parse(url, base, None, exact)
     if found[0] != SLOW:
         return found
     host = _ascii_host(found[1])
-    return (INVALID, b"", False, 0, 0, 0) if host is None else urlnorm.parse(url, base, host)
+    return (INVALID, b"", False, 0, 0, 0) if host is None else urlnorm.parse(url, base, host, exact)
 
 
 @lru_cache(maxsize=CACHED_HOSTS)

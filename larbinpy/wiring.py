@@ -6,7 +6,7 @@ Stages know nothing of the configuration: they are given numbers, here.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from operator import or_
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -26,7 +26,7 @@ from larbinpy.store.base import Nothing
 from larbinpy.store.crawllog import LineMaker
 from larbinpy.store.files import Files
 from larbinpy.store.transaction import StoredPages
-from larbinpy.url import Base, LarbinBase
+from larbinpy.url import Base, Equal, LarbinBase
 from larbinpy.wholefile import write_whole
 
 if TYPE_CHECKING:
@@ -124,7 +124,21 @@ def write_sites(state: Path, hosts: set[bytes]) -> None:
 
 def base_maker(config: Config) -> Callable[[bytes], Base | LarbinBase]:
     """What links resolve against."""
-    return LarbinBase if config.url_mode == "larbin" else Base
+    if config.url_mode == "larbin":
+        return LarbinBase
+    return partial(Base, equal=equal_urls(config))
+
+
+def equal_urls(config: Config) -> Equal:
+    """Which URLs are taken for one; it is asked for links, seeds and redirections alike."""
+    options = {
+        Equal.SORT_QUERY: config.sort_query,
+        Equal.DROP_SESSIONS: config.drop_session_ids,
+        Equal.DROP_TRACKING: config.drop_tracking,
+        Equal.SLASH: config.ignore_trailing_slash,
+        Equal.INDEX: config.ignore_index,
+    }
+    return Equal(sum(option for option, is_on in options.items() if is_on))
 
 
 def specific_types(config: Config) -> frozenset[bytes]:

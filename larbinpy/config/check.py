@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 HOST: Final = re.compile(rb"https?://(?:[^/?#@]*@)?(\[[^\]]*\]|[^/?#:]*)", re.IGNORECASE)
 DEFAULT: Final = Config()
+EQUAL_URLS: Final = (
+    "ignoreTrailingSlash", "ignoreIndex", "sortQuery", "dropSessionIds", "dropTracking",
+)  # fmt: skip
 
 
 def check(config: Config, places: Mapping[str, str] | None = None) -> list[str]:
@@ -118,6 +121,9 @@ class _Checker:
         if config.seen_set != "bloom":
             for name in ("bloomCapacity", "bloomRate"):
                 self._warn_unless_default(name, f"no effect with seenSet {config.seen_set}")
+        if config.url_mode == "larbin":
+            for name in EQUAL_URLS:
+                self._warn_unless_default(name, "no effect with urlMode larbin")
         if config.durability == "off":
             self._warn_unless_default("syncTime", "no effect with durability off")
         if config.fetch_timeout_s < config.connect_timeout_s:

@@ -262,8 +262,12 @@ class Config:
         "punycode", "international host names", default=True, later={"no": "they are always on"}
     )
     ignore_trailing_slash: bool = flag(
-        "ignoreTrailingSlash", "/a/ and /a are one page", since="0.1", later=NOT_YET
+        "ignoreTrailingSlash", "/a/ and /a are one page", since="0.1"
     )
+    ignore_index: bool = flag("ignoreIndex", "/index.html and / are one page", since="0.1")
+    sort_query: bool = flag("sortQuery", "?a&b and ?b&a are one page", since="0.1")
+    drop_session_ids: bool = flag("dropSessionIds", "URLs without session ids", since="0.1")
+    drop_tracking: bool = flag("dropTracking", "URLs without utm_source and such", since="0.1")
     scope: str = choice(
         "scope", ("any", "domain", "host", "prefix"), "how far from its seed", since="0.1",
         later=NOT_YET,

@@ -197,7 +197,11 @@ class PageReader:
             reading.parsed.filtered = {Filtered.REDIRECTS: 1}
             return
         found = found_link(ELEMENT_REDIRECT, location)
-        resolved = urls.resolve(self._make_base(page.url), found)
+        base = self._make_base(page.url)
+        resolved = urls.resolve(base, found)
+        if resolved[urls.ITEM_BYTES :] == page.url:
+            # The server tells apart what we take for one: it is asked as it wants.
+            resolved = urls.resolve(base, found, exact=True)
         flags = LINK_REDIRECT
         if self._has_cookies and _is_again(page, location):
             flags |= LINK_FORCE

@@ -8,6 +8,7 @@ import pytest
 
 from larbinpy.parse.page import PageReader
 from larbinpy.records import Directive, Filtered, Outcome
+from larbinpy.url import Base, Equal
 from tests.parse.test_page import MOVED, fields, links_of, reader, urls
 from tests.records import page
 
@@ -64,3 +65,35 @@ def test_a_canonical_url_is_queued_and_named() -> None:
     itself = b"<link rel=canonical href=http://A.test/#x>"
     assert reader().read(page(body=itself)).parsed.canonical == b""
     assert reader().read(page(body=b"<link rel=canonical href=ftp:x>")).parsed.canonical == b""
+
+
+# --- URLs that are taken for one ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("url", "location", "expected"),
+    [
+        (b"http://a.test/x", b"/y/", [b"http://a.test/y"]),
+        (b"http://a.test/x", b"/x/", [b"http://a.test/x/"]),
+        (b"http://a.test/x/", b"/x", [b"http://a.test/x"]),
+    ],
+)
+def test_a_server_may_tell_apart_what_is_taken_for_one(
+    url: bytes, location: bytes, expected: list[bytes]
+) -> None:
+    """A redirection to the page itself, as we see it, is followed as it is written."""
+    known = PageReader(
+        links_of(), accept=(), max_redirects=3, make_base=lambda base: Base(base, Equal.SLASH)
+    )
+    moved = page(url, outcome=Outcome.ERR_30X, status=301, headers=MOVED % location)
+    assert urls(known.read(moved)) == expected
+
+
+def test_links_are_relative_to_the_page_as_it_was_asked_for() -> None:
+    """A page with a slash at its end keeps it for that, whatever is done with its links."""
+    known = PageReader(
+        links_of(), accept=(), max_redirects=3, make_base=lambda base: Base(base, Equal.SLASH)
+    )
+    body = b"<a href=y/><base href=/z/><a href=y/>"
+    assert urls(known.read(page(b"http://a.test/x/", b"<a href=y/>"))) == [b"http://a.test/x/y"]
+    assert urls(known.read(page(b"http://a.test/x/", body))) == [b"http://a.test/z/y"]
