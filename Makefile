@@ -8,6 +8,7 @@
 #   make chaos-ci     a tenth of it, drawn by a seed that is printed (CHAOS_SEED=N sets it)
 #   make debug        the kernels' tests with bounds checks, in a copy of the tree
 #   make conformance  the published corpora (they lie beside the checkout)
+#   make fuzz         a million hostile inputs to all that reads pages (FUZZ='--inputs 9 --seed 1')
 #   make bench        measure, and print the table
 #   make dist         wheel and source package, in dist/
 #   make clean        remove what was built
@@ -32,7 +33,7 @@ define step
 		"$$([ $$code = 0 ] || echo ', FAILED')"; exit $$code
 endef
 
-.PHONY: crawl test check slow chaos chaos-ci debug conformance bench dist clean
+.PHONY: crawl test check slow chaos chaos-ci debug conformance fuzz bench dist clean
 
 crawl: $(NATIVE)
 	$(BIN)/larbinpy demo
@@ -79,6 +80,28 @@ debug: $(VENV)/dev.stamp
 		--parallel $$(nproc)
 	cd build/debug && LARBINPY_SHARED=$${LARBINPY_SHARED:-$(abspath ../shared)} \
 		$(abspath $(BIN))/python -m pytest tests/native
+
+# Kernels that read bytes of the web, with address checks and a call at each block.
+FUZZED = linkscan listscan urlnorm robotsmatch linkfilter
+FUZZ ?= --inputs 1000000
+ASAN = $$($(CC) -print-file-name=libasan.so)
+
+build/fuzz/edges.so: $(VENV)/dev.stamp $(SOURCES) tests/fuzz/edges.c
+	rm -rf build/fuzz && mkdir -p build/fuzz/ext
+	cp -r setup.py pyproject.toml README.md LICENSE larbin.conf build/fuzz
+	cp ext/*.pxd ext/*.h $(FUZZED:%=ext/%.pyx) build/fuzz/ext
+	tar -c --exclude='*.so' larbinpy | tar -x -C build/fuzz
+	cd build/fuzz && LDFLAGS=-fsanitize=address \
+		CFLAGS='-g -fsanitize=address -fsanitize-coverage=trace-pc -fno-omit-frame-pointer' \
+		$(abspath $(BIN))/python setup.py -q build_ext --inplace --parallel $$(nproc)
+	$(CC) -O2 -shared -fPIC -o $@ tests/fuzz/edges.c
+
+fuzz: build/fuzz/edges.so
+	rm -rf build/fuzz/tests && cp -r tests build/fuzz
+	tar -c --exclude='*.so' larbinpy | tar -x -C build/fuzz
+	cd build/fuzz && LD_PRELOAD=$(ASAN) ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc \
+		LARBINPY_SHARED=$${LARBINPY_SHARED:-$(abspath ../shared)} \
+		$(abspath $(BIN))/python -m tests.fuzz --edges ./edges.so $(FUZZ)
 
 dist: $(VENV)/dev.stamp
 	$(BIN)/python -m build --no-isolation
