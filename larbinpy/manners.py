@@ -117,9 +117,14 @@ class Manners:
 
     # --- restarts ------------------------------------------------------------------------------
 
-    def restore(self, hosts: dict[bytes, HostState], now_ns: int) -> None:
-        """Take over what the log knows of hosts; they are delayed when their turn comes."""
-        wall_us = self._clock.wall_us()
+    def restore(self, hosts: dict[bytes, HostState], now_ns: int, *, latest_us: int = 0) -> None:
+        """Take over what the log knows of hosts; they are delayed when their turn comes.
+
+        Args:
+            latest_us: a time when the log was still written: a wall clock that was set back since
+                makes nobody wait for longer.
+        """
+        wall_us = max(self._clock.wall_us(), latest_us)
         for state in hosts.values():
             until_ns = max(now_ns + (state.until_us - wall_us) * 1000, 0)
             trouble = HostTrouble(until_ns, state.level, state.failures)

@@ -155,7 +155,8 @@ def _make_manners(
         max_delay_s=config.max_crawl_delay_s,
         say=say,
     )
-    manners.restore(queue.found.hosts, clock.now_ns())
+    found = queue.found
+    manners.restore(found.hosts, clock.now_ns(), latest_us=found.synced_us)
     queue.recorded.state_of = manners.state_of
     return manners
 

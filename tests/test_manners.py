@@ -12,6 +12,7 @@ from larbinpy._native.hosts import BUSY, FAILED, IDLE, HostTable
 from larbinpy.dedup.seen import ExactSeen
 from larbinpy.dns.base import Answer
 from larbinpy.frontier.frontier import Frontier
+from larbinpy.frontier.payloads import HostState
 from larbinpy.manners import LINE_REASON, Fate, Manners
 from larbinpy.politeness.backoff import Backoff
 from larbinpy.politeness.outage import SILENT, Line
@@ -149,6 +150,17 @@ def test_retry_after_is_on_disk_before_anything_else_is_asked(shard: Shard, tmp_
     successor.frontier.skip(job.host_id)
     assert successor.table.next_ns() == shard.now + 50 * SECOND
     successor.fifo.close()
+
+
+def test_a_clock_that_was_set_back_makes_nobody_wait_longer(shard: Shard) -> None:
+    """An hour, between two starts: the log was last synced at a time that is still to come."""
+    asked_us = shard.clock.wall_us() + 50 * 10**6
+    hour_ns = 3600 * SECOND
+    hosts = {HOST: HostState(HOST, asked_us + 3600 * 10**6, 1, 0)}
+    shard.manners.restore(hosts, shard.now, latest_us=shard.clock.wall_us() + hour_ns // 1000)
+    state = shard.manners.state_of(HOST)
+    assert state is not None
+    assert state.until_us == asked_us
 
 
 def test_a_dead_host_is_given_up(shard: Shard) -> None:

@@ -98,6 +98,8 @@ class Recovered:
     ignored_dones: int = 0
     synced_lsn: int = 0
     """The highest SYNCMARK."""
+    synced_us: int = 0
+    """When its sync began, by the wall clock of that time; 0: nobody knows."""
     seconds: float = 0.0
 
     def leave_out(self, places: set[int]) -> None:

@@ -271,7 +271,9 @@ class Recovery:
             host = unpack_host(payload)
             self._found.hosts[host.host] = host
         elif kind == RecordType.SYNCMARK:
-            self._found.synced_lsn = max(self._found.synced_lsn, unpack_mark(payload)[0])
+            lsn, began_us = unpack_mark(payload)
+            if lsn >= self._found.synced_lsn:
+                self._found.synced_lsn, self._found.synced_us = lsn, began_us
 
     # --- mending ----------------------------------------------------------------------------
 

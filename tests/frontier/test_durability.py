@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import itertools
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -44,6 +45,7 @@ def test_what_is_synced_is_marked(tmp_path: Path) -> None:
         fifo.close()
         fifo, found = open_log(tmp_path / durability)
         assert found.synced_lsn >= synced
+        assert abs(found.synced_us - time.time_ns() // 1000) < 60 * 10**6
         assert fifo.synced_lsn == 0
         fifo.close()
 
