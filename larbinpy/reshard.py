@@ -2,18 +2,22 @@
 
 The new shards are written beside the old ones, and take their places only when they are whole and
 on the medium (``state.finish_reshard``).  A kill at any point leaves the old state or the new one.
-What is kept: URLs that wait, in the order of each host, with their attempts; all fingerprints; the
-back-off of hosts; counters, as sums in shard 0; quarantines.  Ids of pages change.
+What is kept: URLs that wait, in the order of each host, with their attempts; all fingerprints, or
+larbin's table of URLs; digests of pages; the back-off of hosts; named hosts; counters, as sums in
+shard 0; quarantines; where pages were stored.  Ids of pages change.
 """
 
 from __future__ import annotations
 
 import shutil
 from array import array
+from dataclasses import replace
 from struct import Struct
 from typing import TYPE_CHECKING, Final
 
+from larbinpy import reshard_tables as tables
 from larbinpy._native.linkentry import fingerprint_of, shard
+from larbinpy.dns import named
 from larbinpy.errors import ConfigError
 from larbinpy.frontier import quarantine, seenfile
 from larbinpy.frontier.disk import Disk, sync_directory
@@ -21,9 +25,11 @@ from larbinpy.frontier.log import PersistentFifo
 from larbinpy.frontier.payloads import RecordType, Retry, unpack_move
 from larbinpy.frontier.segment import Header, SegmentWriter
 from larbinpy.frontier.settings import Settings
-from larbinpy.state import RESHARD, SUFFIX_LIST, StateDirectory, finish_reshard, is_state
+from larbinpy.records import ID_SHARD_SHIFT
+from larbinpy.state import RESHARD, STORED, SUFFIX_LIST, StateDirectory, finish_reshard, is_state
 from larbinpy.stats import ACCEPTED, DONE, Counters
 from larbinpy.url import Domains
+from larbinpy.wholefile import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,10 +59,6 @@ def reshard(path: Path, shards: int) -> Iterator[str]:
         manifest = directory.load()
         if manifest is None:
             raise ConfigError(f"{path} is not a larbinpy state")
-        if manifest.seen_set == "bits":
-            raise ConfigError(
-                f"{path}: seenSet bits is a table of URLs, which cannot be divided by shards"
-            )
         if manifest.fetch_processes == shards:
             yield f"{path} has {shards} shards already"
             return
@@ -73,18 +75,22 @@ def _reshard(directory: StateDirectory, manifest: Manifest, shards: int) -> Iter
     building.mkdir()
     new = _NewShards(building, manifest, shards, Domains(directory.path / SUFFIX_LIST))
     old = [directory.shard(index) for index in range(manifest.fetch_processes)]
+    places = tables.StoredPlaces(directory.path / STORED)
     logs: list[tuple[PersistentFifo, Recovered]] = []
     try:
         for path in old:
             logs.append(_open(path, manifest))  # noqa: PERF401 - those opened are closed
         found = [found for _, found in logs]
-        new.fill(found)
+        new.fill(found, places)
+        new.keep_tables(old, found, has_bits=manifest.seen_set == "bits")
+        new.keep_named(tables.named_hosts(old))
         for path in old:
             new.keep_quarantine(path)
     finally:
         for fifo, _ in logs:
             fifo.close()
         new.close()
+    places.write()
     sync_directory(Disk(), building)
     building.rename(target)
     sync_directory(Disk(), directory.path)
@@ -95,8 +101,9 @@ def _reshard(directory: StateDirectory, manifest: Manifest, shards: int) -> Iter
 
 
 def _open(path: Path, manifest: Manifest) -> tuple[PersistentFifo, Recovered]:
+    settings = replace(SETTINGS, keeps_pages=True)  # those of the segments that go, too
     return PersistentFifo.open(
-        path, uuid=manifest.key, settings=SETTINGS, is_trusted=manifest.is_trusted
+        path, uuid=manifest.key, settings=settings, is_trusted=manifest.is_trusted
     )
 
 
@@ -108,10 +115,13 @@ class _NewShards:
         self._key = manifest.key
         self._domains = domains
         self._logs: list[PersistentFifo] = []
+        self._numbers: list[int] = []
+        """Of the first segments."""
 
-    def fill(self, found: list[Recovered]) -> None:
-        """Write all that the old shards hold."""
-        numbers = self._write_seen(found)
+    def fill(self, found: list[Recovered], places: tables.StoredPlaces) -> None:
+        """Write all that the old logs hold."""
+        self._numbers = numbers = self._write_seen(found)
+        numbers[0] = max(numbers[0], tables.write_pages(self._paths[0], self._key, found))
         totals = Counters()
         for one in found:
             totals.merge(one.counters)
@@ -119,31 +129,47 @@ class _NewShards:
         for index, path in enumerate(self._paths):
             counters = Counters() if index else totals
             self._begin(path, numbers[index], counters.as_bytes())
-        for one in found:
+        for old, one in enumerate(found):
             for batch in one.batches():
-                self._adopt(batch, one)
+                for lsn, new_id in self._adopt(batch, one):
+                    places.moved(old << ID_SHARD_SHIFT | lsn, new_id)
                 for log in self._logs:
                     log.flush()
             for host, state in one.hosts.items():
-                domain = self._domains.of(host)
-                self._log_of(fingerprint_of(self._key, domain, b"")).host(state)
+                self._logs[self._shard_of(host)].host(state)
 
-    def _log_of(self, fingerprint: int) -> PersistentFifo:
-        return self._logs[shard(fingerprint, len(self._paths))]
+    def _shard_of(self, host: bytes) -> int:
+        fingerprint = fingerprint_of(self._key, self._domains.of(host), b"")
+        return shard(fingerprint, len(self._paths))
+
+    def keep_tables(self, old: list[Path], found: list[Recovered], *, has_bits: bool) -> None:
+        """Write larbin's tables of URLs, where there are any."""
+        raw = tables.larbin_bits_of(old, self._key)
+        if raw:
+            tables.write_bits(self._paths, self._numbers, self._key, raw, is_larbins=True)
+        if has_bits:
+            raw = tables.bits_of(old, found, self._key)
+            tables.write_bits(self._paths, self._numbers, self._key, raw, is_larbins=False)
+
+    def keep_named(self, hosts: list[bytes]) -> None:
+        """Write which hosts the operator named."""
+        for index, path in enumerate(self._paths):
+            lines = [host + b"\n" for host in hosts if self._shard_of(host) == index]
+            if lines:
+                write_whole(path / named.FILE_NAME, b"".join(lines))
 
     def _write_seen(self, found: list[Recovered]) -> list[int]:
         """Write the seen files; returns for each shard the first number that is free."""
-        for path in self._paths:
-            path.mkdir()
         numbers = [1] * len(self._paths)
         prints = [array("Q") for _ in self._paths]
-        for one in found:
-            for part in one.fingerprints():
-                for fingerprint in memoryview(part).cast("Q"):
-                    index = shard(fingerprint, len(self._paths))
-                    prints[index].append(fingerprint)
-                    if len(prints[index]) == SEEN_PRINTS:
-                        self._seen_file(index, numbers, prints)
+        for path in self._paths:
+            path.mkdir()
+        for part in (part for one in found for part in one.fingerprints()):
+            for fingerprint in memoryview(part).cast("Q"):
+                index = shard(fingerprint, len(self._paths))
+                prints[index].append(fingerprint)
+                if len(prints[index]) == SEEN_PRINTS:
+                    self._seen_file(index, numbers, prints)
         for index in range(len(self._paths)):
             self._seen_file(index, numbers, prints)
         return numbers
@@ -163,18 +189,19 @@ class _NewShards:
         first.close()
         self._logs.append(PersistentFifo.open(path, uuid=self._key, settings=SETTINGS)[0])
 
-    def _adopt(self, batch: Batch, old: Recovered) -> None:
-        """Put waiting URLs into the logs of their new shards."""
+    def _adopt(self, batch: Batch, old: Recovered) -> Iterator[tuple[int, int]]:
+        """Put waiting URLs into the logs of their new shards; yields old lsns and new ids."""
         for at in memoryview(batch.offsets).cast("I"):
             size, kind, id_lsn = _HEAD.unpack_from(batch.records, at)
             enq = batch.records[at + _HEAD.size : at + _HEAD.size + size]
             if kind == RecordType.MOVE:
                 id_lsn, enq = unpack_move(enq)
-            log = self._log_of(int.from_bytes(enq[:8], "little"))
-            new_id = log.adopt(enq)
+            index = shard(int.from_bytes(enq[:8], "little"), len(self._paths))
+            new_lsn = self._logs[index].adopt(enq)
             if id_lsn in old.retries:
                 retry = old.retries[id_lsn]
-                log.retry(Retry(new_id, retry.attempt, retry.not_before_us))
+                self._logs[index].retry(Retry(new_lsn, retry.attempt, retry.not_before_us))
+            yield id_lsn, index << ID_SHARD_SHIFT | new_lsn
 
     def keep_quarantine(self, old: Path) -> None:
         """Keep what was put aside, by names that cast no doubt on the new logs."""

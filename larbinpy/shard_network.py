@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import resource
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from larbinpy.config.machine import allowed_connections
 from larbinpy.dns import names
 from larbinpy.dns.addresses import Addresses
 from larbinpy.dns.behind import ProxiedResolver
-from larbinpy.dns.named import NamedHosts
+from larbinpy.dns.named import FILE_NAME, NamedHosts
 from larbinpy.dns.resolver import AresResolver
 from larbinpy.errors import ConfigError
 from larbinpy.fetch.guard import is_public
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from larbinpy.politeness.outage import Line
     from larbinpy.wiring import Start
 
-NAMED_HOSTS: Final = "named"
-"""File of a shard's directory: hosts that the operator named and that have private addresses."""
-
 
 def make_addresses(
     start: Start, hosts: HostTable, loop: EventLoop, clock: Clock, line: Line, *, is_new: bool
@@ -44,7 +41,7 @@ def make_addresses(
         make_resolver(config, loop, clock),
         is_askable=askable(config),
         is_allowed=allowed(config),
-        named=NamedHosts(start.directory / NAMED_HOSTS),
+        named=NamedHosts(start.directory / FILE_NAME),
         line=line,
         not_before_ns=0 if is_new else _after_restart_ns(config, clock),
     )

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Literal, cast
 
 from larbinpy._native.hosts import HostTable
+from larbinpy._native.linkentry import fingerprint_of
+from larbinpy._native.linkentry import shard as shard_of
 from larbinpy.dedup.bitsfile import LARBIN_NAME, BitsFile
 from larbinpy.dedup.bloom import BloomFiles
 from larbinpy.dedup.larbinbits import ContinuedSeen
@@ -149,8 +152,22 @@ def make_budgets(start: Start, *, is_new: bool) -> Budgets:
     log = start.state / "crawl.log"
     if not is_new and limits.are_counted and log.exists():
         with log.open("rb") as lines:
-            budgets.restore(lines, start.index)
+            budgets.restore(lines, _owned(start))
     return budgets
+
+
+def _owned(start: Start) -> Callable[[bytes], bool]:
+    """Tells the hosts whose URLs belong to this shard."""
+    if start.shards == 1:
+        return lambda _: True
+    domain_of = Domains(start.state / SUFFIX_LIST).of
+
+    @cache
+    def is_ours(host: bytes) -> bool:
+        fingerprint = fingerprint_of(start.uuid, domain_of(host), b"")
+        return shard_of(fingerprint, start.shards) == start.index
+
+    return is_ours
 
 
 def _notices(shard: int, found: Recovered) -> list[str]:

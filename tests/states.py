@@ -77,10 +77,16 @@ def put(fifo: PersistentFifo, numbers: Sequence[int]) -> list[int]:
     return list(memoryview(put_.positions).cast("Q"))
 
 
-def finish(fifo: PersistentFifo, places: Sequence[int]) -> None:
+def shard_of(number: int, shards: int) -> int:
+    """The shard of a URL."""
+    return shard(fingerprint(number), shards)
+
+
+def finish(fifo: PersistentFifo, places: Sequence[int], *, digest: bytes = bytes(16)) -> None:
     """Finish the URLs at these positions."""
     pages = (
-        ParsedPage(url[0], fifo.epoch, Outcome.SUCCESS, 200, 10, 3, 1) for url in fifo.read(places)
+        ParsedPage(url[0], fifo.epoch, Outcome.SUCCESS, 200, 10, 3, 1, digest)
+        for url in fifo.read(places)
     )
     fifo.done(b"".join(done_entry(page) for page in pages), places)
 

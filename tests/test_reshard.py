@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 import sys
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,16 +14,22 @@ from larbinpy import reshard as module
 from larbinpy import state
 from larbinpy._native.linkentry import shard
 from larbinpy.cli import main
+from larbinpy.dedup.bitsfile import LARBIN_NAME, BitsFile
+from larbinpy.dedup.seen import BitsSeen
+from larbinpy.dns import named
 from larbinpy.errors import ConfigError, StorageError
 from larbinpy.frontier.inspect import LogView
 from larbinpy.frontier.log import PersistentFifo
 from larbinpy.frontier.payloads import HostState, Retry
 from larbinpy.frontier.settings import Settings
 from larbinpy.manifest import parse_manifest
+from larbinpy.records import ID_SHARD_SHIFT
 from larbinpy.stats import HOSTS
+from larbinpy.store.transaction import StoredPages
 from tests import states
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
 
@@ -149,19 +154,128 @@ def killed_at(path: Path, n: int) -> bool:
     return os.waitpid(child, 0)[1] == 0
 
 
+def bare_links(numbers: Iterable[int]) -> bytes:
+    """``link_entry`` records, without the head of their group and what it names."""
+    return states.links(numbers)[12 + len(b"http://www.h1.example/") :]
+
+
+def prints(count: int) -> bytes:
+    """Fingerprints, which ``bits`` does not look at."""
+    return bytes(8 * count)
+
+
+@pytest.mark.parametrize(("old", "new"), [(2, 3), (3, 1)])
+def test_larbins_table_of_urls(tmp_path: Path, old: int, new: int) -> None:
+    """Every new shard knows what any old one had seen, saved in its table or not, and no more."""
+    states.make_state(tmp_path, old, seen_set="bits")
+    states.fill(tmp_path, old, 300, 20)
+    for index in range(old):
+        seen = BitsSeen(BitsFile(tmp_path / f"shard-{index:02d}", states.KEY))
+        seen.add_links(
+            bare_links(range(1000 + index, 1100, old)), prints(len(range(index, 100, old)))
+        )
+        seen.save(1, wait=True)
+    list(module.reshard(tmp_path, new))
+    expected = BitsSeen(BitsFile(tmp_path, states.KEY))
+    expected.add_links(bare_links([*range(300), *range(1000, 1100)]), prints(400))
+    for index in range(new):
+        directory = tmp_path / f"shard-{index:02d}"
+        fifo, found = PersistentFifo.open(directory, uuid=states.KEY, settings=Settings(4096))
+        seen = BitsSeen(BitsFile(directory, states.KEY))
+        seen.restore(found)
+        fifo.close()
+        assert seen.to_bytes() == expected.to_bytes()
+
+
+def test_the_table_of_a_larbin_whose_crawl_is_continued(tmp_path: Path) -> None:
+    """It never changes; each new shard has it."""
+    states.make_state(tmp_path, 2)
+    states.fill(tmp_path, 2, 50, 5)
+    raw = bytes(range(250)) * 32_000
+    for index in range(2):
+        file = BitsFile(tmp_path / f"shard-{index:02d}", states.KEY, name=LARBIN_NAME)
+        file.save(raw, 1)
+        file.settle(wait=True)
+    list(module.reshard(tmp_path, 3))
+    for index in range(3):
+        file = BitsFile(tmp_path / f"shard-{index:02d}", states.KEY, name=LARBIN_NAME)
+        assert file.load() == raw
+
+
+def test_digests_of_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of them, in whatever shard; those of a segment that a kill left open too."""
+    monkeypatch.setattr("larbinpy.reshard_tables.PAGE_DIGESTS", 7)
+    states.make_state(tmp_path, 2)
+    expected = set()
+    settings = Settings(4096, keeps_pages=True)
+    for index in range(2):
+        directory = tmp_path / f"shard-{index:02d}"
+        fifo, _ = PersistentFifo.open(directory, uuid=states.KEY, settings=settings)
+        places = states.put(fifo, [n for n in range(300) if states.shard_of(n, 2) == index])
+        for place in places[:40]:
+            digest = os.urandom(16)
+            expected.add(digest)
+            states.finish(fifo, [place], digest=digest)
+        fifo.close()
+    list(module.reshard(tmp_path, 3))
+    kept = []
+    for index in range(3):
+        directory = tmp_path / f"shard-{index:02d}"
+        fifo, found = PersistentFifo.open(directory, uuid=states.KEY, settings=settings)
+        assert found.damage == []
+        kept += [part[at : at + 16] for part in found.digests() for at in range(0, len(part), 16)]
+        fifo.close()
+    assert set(kept) == expected
+    assert len(kept) == 80
+    assert sum(map(len, [contents(tmp_path, 3)[0]])) == 220
+
+
+def test_named_hosts(tmp_path: Path) -> None:
+    """A host that may have a private address is known to its new shard."""
+    states.make_state(tmp_path, 1)
+    states.fill(tmp_path, 1, 30, 0)
+    lines = b"".join(states.host_of(n) + b"\n" for n in range(11))
+    (tmp_path / "shard-00" / named.FILE_NAME).write_bytes(lines)
+    list(module.reshard(tmp_path, 3))
+    for n in range(11):
+        index = states.shard_of(n, 3)
+        hosts = named.NamedHosts(tmp_path / f"shard-{index:02d}" / named.FILE_NAME)
+        assert hosts.has(0, states.host_of(n))
+
+
+def test_places_of_stored_pages(tmp_path: Path) -> None:
+    """A page that was stored before a kill, and waits, is found under its new id."""
+    states.make_state(tmp_path, 1)
+    fifo = states.open_shard(tmp_path, 0)
+    ids = [url[0] for url in fifo.read(states.put(fifo, range(30)))]
+    fifo.close()
+    stored = StoredPages(tmp_path / state.STORED, 0, 100)
+    stored.open(b"d00007")
+    for n in (4, 19):
+        stored.note(ids[n], b"place %d" % n)
+    stored.close()
+    list(module.reshard(tmp_path, 4))
+    stored = StoredPages(tmp_path / state.STORED, 0, 100)
+    assert stored.opened == b"d00007"
+    for n in (4, 19):
+        index = states.shard_of(n, 4)
+        view = LogView(tmp_path / f"shard-{index:02d}", states.KEY, is_thorough=True)
+        (lsn,) = [url[0] for url in view.urls() if url[2] == states.url_of(n)]
+        page_id = index << ID_SHARD_SHIFT | lsn
+        assert stored.find(page_id, is_again=False) == [b"place %d" % n]
+    stored.close()
+
+
 def test_what_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A running crawl, no state, seenSet bits; the same number is no fault."""
+    """A running crawl, no state; the same number is no fault."""
     with pytest.raises(ConfigError, match="is not a larbinpy state"):
         list(module.reshard(tmp_path / "none", 2))
     assert not (tmp_path / "none").exists()
-    manifest = states.make_state(tmp_path, 1)
+    states.make_state(tmp_path, 1)
     directory = state.StateDirectory(tmp_path)
     with pytest.raises(StorageError, match="in use by another crawl"):
         list(module.reshard(tmp_path, 2))
-    directory.save(replace(manifest, seen_set="bits"))
     directory.close()
-    with pytest.raises(ConfigError, match="seenSet bits"):
-        list(module.reshard(tmp_path, 2))
     assert main(["state", str(tmp_path), "--reshard", "0"]) == 2
     states.make_state(tmp_path, 1)
     assert list(module.reshard(tmp_path, 1)) == [f"{tmp_path} has 1 shards already"]

@@ -234,6 +234,10 @@ class BitsSeen:
         """Return the number of bits set."""
         return len(self._table)
 
+    def to_bytes(self) -> bytes:
+        """The raw table, as larbin writes it."""
+        return self._table.to_bytes()
+
     def add_links(self, links: bytes, fingerprints: bytes) -> bytes:
         """See ``SeenUrls``; the fingerprints are not looked at."""
         return with_forced(links, self._table.add_many(url_codes(links)))
@@ -258,7 +262,7 @@ class BitsSeen:
             return
         if segment > self._file.segment or self._clock() - self._saved_s >= SAVE_S:
             self._saved_s = self._clock()
-            self._file.save(self._table.to_bytes(), segment)
+            self._file.save(self.to_bytes(), segment)
             self._file.settle(wait=wait)
 
     @property

@@ -9,12 +9,16 @@ from __future__ import annotations
 
 import errno
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from larbinpy.errors import StorageError
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+FILE_NAME: Final = "named"
+"""In a shard's directory."""
 
 
 class NamedHosts:

@@ -11,10 +11,12 @@ import json
 from collections import Counter, deque
 from dataclasses import dataclass
 from enum import IntEnum
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
 
 from larbinpy import url as urls
-from larbinpy.records import ID_SHARD_SHIFT, Outcome
+from larbinpy._native.seenset import SeenSet
+from larbinpy.records import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -159,19 +161,27 @@ class Budgets:
 
     # --- restarts ------------------------------------------------------------------------------
 
-    def restore(self, lines: Iterable[bytes], shard: int) -> None:
-        """Count what ``crawl.log`` tells of good pages of a shard; torn lines are passed over.
+    def restore(self, lines: Iterable[bytes], is_ours: Callable[[bytes], bool]) -> None:
+        """Count what ``crawl.log`` tells of good pages; torn lines are passed over.
 
-        Cost: 3 us a line.
+        A page that was fetched again has a line for each time, and is counted once.
+
+        Args:
+            is_ours: whether a host is this shard's; ids do not tell, ``--reshard`` changes them.
+
+        Cost: 5 us and 13 bytes a line.
         """
+        counted = SeenSet()
         for line in lines:
             if b'"outcome":"success"' not in line or not line.endswith(b"\n"):
                 continue
             fields = json.loads(line)
-            if fields["kind"] != "page" or fields["id"] >> ID_SHARD_SHIFT != shard:
+            if fields["kind"] != "page":
                 continue
             url = fields["url"].encode()
             host = urls.host_of(url)
+            if not is_ours(host) or not counted.add_many(blake2b(url, digest_size=8).digest())[0]:
+                continue
             self.ask(host, url)
             self.take(0, host, url)
             digest = bytes.fromhex((fields["digest"] or "").rpartition(":")[2])

@@ -142,16 +142,17 @@ def line(url: str, *, kind: str = "page", shard: int = 0, outcome: str = "succes
 
 
 def test_a_restart_counts_what_the_log_tells() -> None:
-    """Good pages of our own shard."""
+    """Good pages of our own hosts, each once, whatever their ids were."""
     budget = budgets(per_host=2, hosts_per_domain=1, same=2)
     url = URL.decode()
     lines = [
         line(url),
         line(url, kind="robots"),
-        line(url, shard=1),
+        line("http://www.other.org/"),
+        line(url, shard=1),  # the same page, fetched again
         line(url, outcome="err40X"),
         line(url)[:-1],
     ]
-    budget.restore(lines, 0)
+    budget.restore(lines, lambda host: host == HOST)
     assert fetch(budget, b"http://h2.a.org/") == "hostsPerDomain"
     assert refused(budget, b"http://www.a.org/%d", 2) == ["", "pagesPerHost"]
