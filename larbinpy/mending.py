@@ -29,7 +29,7 @@ CRASHES: Final = frozenset({-signal.SIGSEGV, -signal.SIGABRT, -signal.SIGBUS})
 
 
 class Mender:
-    """Replaces shards and parsers that died.
+    """Replaces children that died.
 
     Args of ``__init__``:
         ip_wait_s: between two requests to one address.
@@ -70,7 +70,7 @@ class Mender:
             in_flight = self._suspect(child.index, code)
             self._give_back(child.index)
             self._deaths.append(self._clock.now_ns())
-        elif not self._blame(child) and code > 0:
+        elif child.role == "seeder" or (not self._blame(child) and code > 0):
             # No page did it and nobody killed it: what is wrong with it is wrong again.
             self._deaths.append(self._clock.now_ns())
         if self._is_loop():

@@ -38,6 +38,11 @@ class Pauses:
             self._refusals[child] = text
 
     @property
+    def is_refused(self) -> bool:
+        """Whether a child cannot write what it must."""
+        return bool(self._refusals)
+
+    @property
     def reason(self) -> str | None:
         """Why the crawl must wait now; None when it may go on."""
         return self._disk.reason or next(iter(self._refusals.values()), None)

@@ -10,6 +10,7 @@ import socket
 from typing import TYPE_CHECKING
 
 from larbinpy._native.eventloop import READ, WRITE, EventLoop
+from larbinpy.errors import FormatError
 from larbinpy.frames import Channel, Frame, FrameType
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 class Peer:
     """One parser, or the seeder."""
 
-    __slots__ = ("channel", "index", "is_readable", "is_watching_out", "role", "taken_seq")
+    __slots__ = ("channel", "fault", "index", "is_readable", "is_watching_out", "role", "taken_seq")
 
     def __init__(self, role: str, index: int, channel: Channel) -> None:
         self.role = role
@@ -27,6 +28,8 @@ class Peer:
         self.channel = channel
         self.is_readable = False
         self.is_watching_out = False
+        self.fault = ""
+        """What it sent that no peer sends; then nothing of it counts any more."""
         self.taken_seq = 0
         """Last LINKS frame that was taken and not yet answered; 0 = none."""
 
@@ -78,7 +81,12 @@ class Peers:
         for peer in list(self._peers.values()):
             if peer.is_readable and peer.role not in self._held:
                 peer.is_readable = False
-                yield peer, peer.channel.receive()
+                frames: list[Frame] = []
+                try:
+                    frames = peer.channel.receive()
+                except FormatError as error:
+                    peer.fault = str(error)
+                yield peer, frames
 
     def answer_written(self) -> None:
         """Tell every peer that its links are in the log; call it after the log was written."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from larbinpy import child
 from larbinpy._native.eventloop import READ
+from larbinpy.errors import StorageError
 from larbinpy.shard_flow import Flow
 from larbinpy.shard_inbox import Inbox
 from larbinpy.shard_parts import ShardParts
@@ -76,13 +77,11 @@ class Shard:
             for result in results:
                 take(result)
             self._results.settle()
-            self._tell_cleared()
+            self._report()
             self._flush(now, is_idle=not results)
             if now - self._published_ns > PUBLISH_NS:
                 self._publish(now)
-        self._commit()
-        self._publish(self._clock.now_ns())
-        self._frontier.close()
+        self._close()
 
     # --- the supervisor --------------------------------------------------------------------
 
@@ -118,10 +117,14 @@ class Shard:
         self._control.tell("refused", text=text)
         self._hold()
 
-    def _tell_cleared(self) -> None:
-        cleared = self._parts.suspects.cleared
+    def _report(self) -> None:
+        """Tell what the supervisor is to know of suspects and of peers that sent garbage."""
+        cleared, bad = self._parts.suspects.cleared, self._inbox.bad
         while cleared:
             self._control.tell("cleared", id=cleared.pop())
+        while bad:
+            peer = bad.pop()
+            self._control.tell("bad", role=peer.role, index=peer.index, text=peer.fault)
 
     # --- the disk --------------------------------------------------------------------------
 
@@ -129,6 +132,7 @@ class Shard:
         """Once a second: when everything that waits can be written, go on."""
         if not self._flow.may_retry(now):
             return
+        self._parts.fetcher.shed()
         if self._flow.attempt(partial(self._frontier.tidy, wait=True)):
             self._flow.recovered()
             self._inbox.work_off(now)
@@ -146,6 +150,15 @@ class Shard:
             self._handover.flush()
             self._peers.flush()
 
+    def _close(self) -> None:
+        """What a disk refuses to the end is as if the shard had been killed: nothing is lost."""
+        try:
+            self._commit()
+            self._publish(self._clock.now_ns())
+            self._frontier.close()
+        except StorageError as error:
+            self._say(f"{error}; the last pages will be fetched again")
+
     def _commit(self) -> None:
         self._addresses.commit()
         self._frontier.commit()
@@ -157,12 +170,16 @@ class Shard:
         return self._requests.wait_s(now, IDLE_NS if self._flow.is_flushed else FLUSH_NS)
 
     def _has_ended(self, now: int) -> bool:
-        """A shard that has drained still takes links until every other one has drained too."""
+        """A shard that has drained still takes links until every other one has drained too.
+
+        While a disk refuses, answers are not read: they would be waited for in vain.
+        """
         if not self._stop_ns:
             return False
-        if not self._is_drained and not self._flow.in_flight and not len(self._handover):
-            self._is_drained = True
-            self._control.tell("drained")
+        if not self._is_drained and not self._flow.in_flight:
+            self._is_drained = not len(self._handover) or bool(self._flow.refusal)
+            if self._is_drained:
+                self._control.tell("drained")
         return now >= self._stop_ns or (self._is_drained and self._may_end)
 
     def _publish(self, now: int) -> None:

@@ -49,10 +49,14 @@ class Flow:
         try:
             work()
         except StorageError as error:
-            self._retry_ns = self._clock.now_ns() + RETRY_NS
-            self._tell(str(error))
+            self.refused(error)
             return False
         return True
+
+    def refused(self, error: StorageError) -> None:
+        """The disk has refused something, which is to be tried again."""
+        self._retry_ns = self._clock.now_ns() + RETRY_NS
+        self._tell(str(error))
 
     def may_retry(self, now: int) -> bool:
         """Whether what the disk refused is to be tried again."""

@@ -19,11 +19,14 @@ if TYPE_CHECKING:
 
 
 class Inbox:
-    """Takes the frames of parsers and of the seeder, in order, as far as the disk takes them."""
+    """Takes the frames of parsers and of the seeder, in order, as far as the disk takes them.
+
+    A peer that sends what no peer sends is cut, and stands in ``bad`` for the supervisor to know.
+    """
 
     __slots__ = (
         "_addresses", "_budgets", "_clock", "_epoch", "_flow", "_frames", "_frontier", "_handover",
-        "_ledger", "_manners", "_peers", "_rules", "_tickets",
+        "_ledger", "_manners", "_peers", "_rules", "_tickets", "bad",
     )  # fmt: skip
 
     def __init__(self, parts: ShardParts, flow: Flow, rules: Rules) -> None:
@@ -40,6 +43,7 @@ class Inbox:
         self._manners = parts.manners
         self._peers = parts.peers
         self._tickets = parts.tickets
+        self.bad: list[Peer] = []
 
     def join(self, role: str, index: int, fd: int) -> None:
         """A peer, or the successor of one, is there."""
@@ -59,18 +63,39 @@ class Inbox:
             self._flow.is_flushed = False
             self._frames.extend((peer, frame) for frame in frames)
             self.work_off(now)
-            if peer.channel.is_closed:
+            if peer.fault:
+                self._cut(peer)
+            elif peer.channel.is_closed:
                 self._leave(peer.role, peer.index)
+
+    def _cut(self, peer: Peer) -> None:
+        self.bad.append(peer)
+        self._frames = deque(entry for entry in self._frames if entry[0] is not peer)
+        self._leave(peer.role, peer.index)
 
     def work_off(self, now: int) -> None:
         """Take the frames that have come; one that the disk refuses stays, and those behind it."""
         while self._frames and not self._flow.refusal:
-            if self._flow.attempt(partial(self._take, *self._frames[0], now)):
+            peer, frame = self._frames[0]
+            if self._flow.attempt(partial(self._judge, peer, frame, now)):
                 self._frames.popleft()
+
+    def _judge(self, peer: Peer, frame: Frame, now: int) -> None:
+        """Take a frame, unless its peer is not to be trusted; nothing of a bad frame is taken."""
+        if peer.fault:
+            return
+        try:
+            self._take(peer, frame, now)
+        except FormatError as error:
+            peer.fault = f"a frame of type {frame.type}: {error}"
 
     def _take(self, peer: Peer, frame: Frame, now: int) -> None:
         if frame.type == FrameType.LINKS:
-            self._ledger.added(self._frontier.put(frame.payload))
+            try:
+                added = self._frontier.put(frame.payload)
+            except ValueError as error:
+                raise FormatError(str(error)) from error
+            self._ledger.added(added)
             if peer.role == "seeder":
                 self._addresses.name_all(entries.hosts_of_links(frame.payload))
             peer.taken_seq = frame.seq
@@ -79,7 +104,7 @@ class Inbox:
         elif frame.type == FrameType.ROBOTS:
             self._rules.learn(*entries.decode_robots(frame.payload), now)
         else:
-            raise FormatError(f"{peer.role} {peer.index} sent a frame of type {frame.type}")
+            raise FormatError("no peer sends that")
 
     def _finish(self, frame: Frame) -> None:
         """Pages that a parser has finished: their URLs are done."""

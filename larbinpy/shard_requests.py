@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from larbinpy.errors import StorageError
 from larbinpy.frontier.budgets import Answer
 from larbinpy.frontier.frontier import Taken
 from larbinpy.links.found import LINK_SEED
@@ -65,7 +66,12 @@ class Requests:
             return
         for job in self._rules.elsewhere(now):
             self._submit(job, now)
-        for taken in self._frontier.take(now, room):
+        try:
+            batch = self._frontier.take(now, room)
+        except StorageError as error:
+            self._flow.refused(error)
+            return
+        for taken in batch:
             self._begin(taken, now)
 
     def _start_alone(self, now: int) -> None:

@@ -7,7 +7,6 @@ met a limit, report.  A stop is always the same path: shards drain and close, th
 
 from __future__ import annotations
 
-import logging
 import select
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
@@ -17,13 +16,15 @@ from larbinpy.clock import SystemClock
 from larbinpy.config import processes, to_json
 from larbinpy.crew import Crew
 from larbinpy.entries import decode_control
-from larbinpy.errors import FormatError, LarbinError
+from larbinpy.errors import FormatError, LarbinError, StorageError
 from larbinpy.freedisk import FreeDisk
 from larbinpy.mending import Mender
 from larbinpy.observer import Observer
 from larbinpy.pauses import Pauses
+from larbinpy.seeds import sources
 from larbinpy.shared import CrawlMemory, Global, bytes_of_pages
 from larbinpy.signals import Signals
+from larbinpy.stopping import Stop
 
 if TYPE_CHECKING:
     from larbinpy.children import Child
@@ -32,11 +33,7 @@ if TYPE_CHECKING:
     from larbinpy.manifest import Manifest
     from larbinpy.state import StateDirectory
 
-log = logging.getLogger(__name__)
-
 TICK_S: Final = 0.05
-CLOSING_S: Final = 10.0
-"""How long a child may take to close what it has open, beyond ``drainTime``."""
 
 
 class Supervisor:
@@ -97,10 +94,12 @@ class Supervisor:
         )
         self._paused: str | None = None
         self._ready: set[int] = set()
-        self._drained: set[int] = set()
+        self._stopping = Stop(self._crew)
         self._begun_s: float | None = None
         """When the crawl could begin; ``limitTime`` does not count the reading of the state."""
         self._are_seeds_open = True
+        self._bad: set[int] = set()
+        """Processes that we have ended ourselves."""
         self._exit: str | None = None
         self._signals = 0
 
@@ -144,7 +143,7 @@ class Supervisor:
         try:
             messages = [decode_control(frame.payload) for frame in child.channel.receive()]
         except FormatError:
-            child.kill()
+            self._discard(child)
             return
         for message in messages:
             self._VERBS[message["verb"]](self, child, message)
@@ -156,8 +155,8 @@ class Supervisor:
             return
         self._ready.add(child.index)
         if self._exit is not None:
-            return
-        if self._begun_s is not None:
+            self._stopping.ready(child, self._observer.seconds())
+        elif self._begun_s is not None:
             child.tell("pause" if self._paused else "resume")
         elif len(self._ready) == self._crew.shards:
             self._begin()
@@ -200,17 +199,24 @@ class Supervisor:
 
     def _on_drained(self, child: Child, _message: dict[str, Any]) -> None:
         """Shards end together: the last pages of one may have links for the others."""
-        self._drained.add(child.index)
-        self._let_end()
-
-    def _let_end(self) -> None:
-        if self._drained.issuperset(shard.index for shard in self._crew.of("shard")):
-            self._crew.tell("shard", "end")
+        self._stopping.drained(child)
 
     def _on_refused(self, child: Child, message: dict[str, Any]) -> None:
         """A child cannot write, or (without a text) can again."""
         self._pauses.refused(child.name, message["text"])
         self._pause_or_go_on()
+
+    def _on_bad(self, child: Child, message: dict[str, Any]) -> None:
+        """A shard has cut a peer that sent what no peer sends."""
+        for peer in self._crew.of(message["role"]):
+            if peer.index == message["index"]:
+                self._observer.say(f"{peer.name} sent {child.name} garbage: {message['text']}")
+                self._discard(peer)
+
+    def _discard(self, child: Child) -> None:
+        """End a child that is at fault; it is replaced as one that died of itself."""
+        self._bad.add(child.pid)
+        child.kill()
 
     def _on_cleared(self, _child: Child, message: dict[str, Any]) -> None:
         self._mender.clear(message["id"])
@@ -226,6 +232,7 @@ class Supervisor:
         "notice": _on_notice,
         "drained": _on_drained,
         "refused": _on_refused,
+        "bad": _on_bad,
         "cleared": _on_cleared,
         "ended": _on_ended,
     }
@@ -247,11 +254,21 @@ class Supervisor:
                 self._replace(child, code)
 
     def _seeder_ended(self, child: Child, code: int) -> None:
-        self._crew.remove(child)
-        if code or self._are_seeds_open:
-            self._end(ending.FAULT, f"the seeder ended with {code}")
+        """A successor reads all seeds again, and what was queued before is not new.
+
+        What a dead one has read of a pipe and not sent is lost: nobody can read that again.
+        """
+        if not self._are_seeds_open:
+            self._crew.remove(child)
+        elif sources.is_read_once(self._config.seed_file):
+            self._crew.remove(child)
+            text = f"the seeder ended with {code}, and what it had read of the pipe is lost"
+            self._end(ending.FAULT, f"{text}: {self._config.seed_file}")
+        else:
+            self._replace(child, code)
 
     def _replace(self, child: Child, code: int) -> None:
+        code = 1 if child.pid in self._bad else code
         self._observer.say(f"{child.name} ended with {code}; starting it again")
         self._pauses.refused(child.name, "")
         if child.role == "shard":
@@ -306,45 +323,58 @@ class Supervisor:
             self._exit = ending.INTERRUPTED
             self._observer.say("stopping: waiting for what is in flight (again: at once)")
         elif self._signals > 1:
-            self._crew.tell("shard", "stop", drain_s=0.0)
+            self._stopping.cut()
 
     def _stop(self, signals: Signals) -> None:
         """Shards drain and close, then the parsers, for shards need them to the end.
 
-        After a fault nothing drains: what is missing would be waited for in vain.
+        After a fault nothing drains, nor while a disk refuses: it would be waited for in vain.
         """
-        drain_s = 0.0 if self._exit == ending.FAULT else self._config.drain_time_s
+        is_vain = self._exit == ending.FAULT or self._pauses.is_refused
+        drain_s = 0.0 if is_vain else self._config.drain_time_s
         for child in self._crew.of("seeder"):
             child.kill()
             self._crew.remove(child)
         for role in ("shard", "parser"):
-            self._crew.tell(role, "stop", drain_s=drain_s)
-            self._await_end(signals, role, self._observer.seconds() + drain_s + CLOSING_S)
-        is_clean = self._exit != ending.FAULT
-        self._directory.save(replace(self._manifest, clean=is_clean))
+            self._stopping.begin(role, drain_s, self._observer.seconds())
+            while self._stopping.is_waiting(self._observer.seconds()):
+                self._hear(signals)
+                self._observer.show(self._crew)
+                self._bury()
+            if self._crew.of(role):
+                self._end(ending.FAULT, f"{role}s did not end in time")
+        self._save_end()
 
-    def _await_end(self, signals: Signals, role: str, deadline_s: float) -> None:
-        while self._crew.of(role) and self._observer.seconds() < deadline_s:
-            self._hear(signals)
-            self._observer.show(self._crew)
-            for child in self._crew:
-                code = child.exit_code()
-                if code is None:
-                    continue
+    def _bury(self) -> None:
+        for child in self._crew:
+            code = child.exit_code()
+            if code is not None:
                 self._take(child)
                 self._observer.remember(child)
                 self._crew.remove(child)
-                self._let_end()
                 self._ended_while_stopping(child, code)
-        if self._crew.of(role):
-            self._end(ending.FAULT, f"{role}s did not end in time")
+                self._stopping.ended(child)
 
     def _ended_while_stopping(self, child: Child, code: int) -> None:
-        """A parser that was killed leaves nothing undone that its shards do not know of."""
+        """A parser that was killed leaves nothing undone that its shards do not know of.
+
+        A shard has a successor, which takes the links that the last pages still have for it.
+        """
         if not code or self._exit == ending.FAULT:
             return
-        text = f"{child.name} ended with {code} while stopping"
-        if child.role == "parser" and code < 0:
-            self._observer.say(text)
+        if child.role == "shard":
+            self._replace(child, code)
+        elif code < 0:
+            self._observer.say(f"{child.name} ended with {code} while stopping")
         else:
-            self._end(ending.FAULT, text)
+            self._end(ending.FAULT, f"{child.name} ended with {code} while stopping")
+
+    def _save_end(self) -> None:
+        """Note an orderly end; where a disk refuses that, it is as after a kill."""
+        is_clean = self._exit != ending.FAULT and not self._paused
+        try:
+            self._directory.save(replace(self._manifest, clean=is_clean))
+        except StorageError as error:
+            if self._exit == ending.FAULT:
+                raise
+            self._observer.say(str(error))

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from larbinpy import entries, stats, suspects
-from larbinpy.errors import FormatError
+from larbinpy import entries, shard_flow, stats, suspects
+from larbinpy.errors import StorageError
 from larbinpy.frames import FrameType
 from larbinpy.links.filters import make_filter
 from larbinpy.links.found import ELEMENT_SEED, LINK_SEED, found_link
@@ -446,15 +446,90 @@ def test_answers_of_another_epoch_are_ignored(tmp_path: Path) -> None:
     play(tmp_path, {}, script)
 
 
-def test_a_peer_that_sends_garbage_is_a_fault(tmp_path: Path) -> None:
-    """A frame that no parser sends."""
+@pytest.mark.parametrize(
+    ("kind", "payload", "text"),
+    [
+        (FrameType.WRITTEN, b"", "a frame of type 2: no peer sends that"),
+        (FrameType.LINKS, b"no links", "a frame of type 4: malformed LINKS"),
+        (FrameType.PARSED, b"short", "a frame of type 5: PARSED"),
+    ],
+)
+def test_a_peer_that_sends_garbage_is_cut(
+    tmp_path: Path, kind: FrameType, payload: bytes, text: str
+) -> None:
+    """Its supervisor is told; what it sends afterwards is nothing, and its successor goes on."""
 
     def script(run: Play) -> Generator[None, None, None]:
-        run.send(FrameType.WRITTEN, b"")
-        yield from run.turns(50)
+        run.send(kind, payload)
+        run.put(B)
+        yield from run.turns(5)
+        assert run.words() == (0, 0)
+        _, bad = run.boss.heard(2)
+        assert (bad["verb"], bad["role"], bad["index"]) == ("bad", "parser", 0)
+        assert bad["text"].startswith(text)
+        run.parser = run.boss.join("parser", 0)
+        run.put(A)
+        yield from run.answer(1)
 
-    with pytest.raises(FormatError, match="parser 0 sent a frame of type 2"):
-        play(tmp_path, {}, script)
+    assert play(tmp_path, {}, script).fetched() == [A]
+
+
+def test_a_peer_that_sends_no_frames_is_cut(tmp_path: Path) -> None:
+    """Bytes that are no frame."""
+
+    def script(run: Play) -> Generator[None, None, None]:
+        run.parser._sock.send(b"\xff" * 20)
+        yield from run.turns(5)
+        _, bad = run.boss.heard(2)
+        assert (bad["verb"], bad["text"]) == ("bad", "not a frame: type 255, 4294967295 bytes")
+
+    play(tmp_path, {}, script)
+
+
+# --- a disk that refuses -------------------------------------------------------------------------
+
+
+def test_a_log_that_cannot_be_read_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The URLs wait, nothing is fetched, and it goes on by itself; there may be no descriptors."""
+    monkeypatch.setattr(shard_flow, "RETRY_NS", 1_000_000)
+
+    def script(run: Play) -> Generator[None, None, None]:
+        fifo = run.parts.frontier._fifo
+        with monkeypatch.context() as broken:
+            broken.setattr(type(fifo), "read", refuse)
+            run.put(A, B)
+            yield from run.turns(20)
+            assert (run.fetched(), run.parts.frontier.waiting) == ([], 2)
+            verbs = [message["verb"] for message in run.boss.heard(2)]
+            assert verbs == ["ready", "refused"]
+        yield from run.answer(2)
+
+    def refuse(_fifo: object, _places: object) -> None:
+        raise StorageError("segment: Too many open files")
+
+    assert sorted(play(tmp_path, {}, script).fetched()) == [A, B]
+
+
+def test_a_stop_though_the_disk_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An orderly end: what cannot be written is as after a kill."""
+
+    def script(run: Play) -> Generator[None, None, None]:
+        page = yield from _asked(run)
+        monkeypatch.setattr(type(run.parts.frontier._fifo), "flush", refuse)
+        run.parsed(page)
+        yield from run.turns(5)
+
+    def _asked(run: Play) -> Generator[None, None, Page]:
+        run.put(A)
+        return (yield from run.page())
+
+    def refuse(_fifo: object) -> None:
+        raise StorageError("segment: No space left on device")
+
+    run = play(tmp_path, {}, script)
+    run.parts.frontier._fifo.close()
 
 
 # --- limits and the end --------------------------------------------------------------------------

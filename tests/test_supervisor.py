@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import signal
 import socket
+from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from larbinpy import crew, ending, entries, supervisor
 from larbinpy.config import Config
+from larbinpy.errors import StorageError
 from larbinpy.frames import Channel, FrameType
 from larbinpy.mending import DEATHS
 from larbinpy.records import ID_SHARD_SHIFT
@@ -22,7 +25,6 @@ from larbinpy.testing.clock import FakeClock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 
 class Actor:
@@ -280,11 +282,8 @@ def test_the_last_words_of_a_child_that_dies_in_a_stop(stage: Stage) -> None:
         actor.code = 0
     stage.of("shard", 0).code = 1
 
-    def die(_signals: object) -> None:
-        stage.of("shard", 0).say("fault", text="disk full")
-
-    stage.made._hear = die  # type: ignore[method-assign, assignment]
-    stage.made._await_end(stage.signals, "shard", 100.0)
+    stage.of("shard", 0).say("fault", text="disk full")
+    stage.made._bury()
     assert stage.exit == ending.FAULT
     assert stage.error == "shard 0: disk full"
 
@@ -294,18 +293,52 @@ def test_the_last_words_of_a_child_that_dies_in_a_stop(stage: Stage) -> None:
     [
         ("parser", -signal.SIGKILL, ending.FINISHED),
         ("parser", 1, ending.FAULT),
-        ("shard", -signal.SIGKILL, ending.FAULT),
+        ("shard", -signal.SIGKILL, ending.FINISHED),
+        ("shard", 1, ending.FINISHED),
     ],
 )
-def test_who_may_be_killed_in_a_stop(stage: Stage, role: str, code: int, exit_name: str) -> None:
-    """A parser leaves nothing undone that its shards do not know of; a shard may."""
+def test_who_may_die_in_a_stop(stage: Stage, role: str, code: int, exit_name: str) -> None:
+    """A parser leaves nothing undone that its shards do not know of; a shard has a successor."""
     stage.begin()
     stage.made._exit = ending.FINISHED
-    for actor in Actor.started:
-        actor.code = 0
     stage.of(role).code = code
-    stage.made._await_end(stage.signals, role, 100.0)
+    stage.made._bury()
     assert stage.exit == exit_name
+
+
+def test_a_shard_that_dies_in_a_stop_has_a_successor(stage: Stage) -> None:
+    """It is told to stop as soon as it is there, and the others wait until it has drained."""
+    stage.begin()
+    stage.made._on_signal()
+    stage.made._stopping.begin("shard", 1.0, 0.0)
+    stage.of("shard", 0).say("drained")
+    stage.of("shard", 1).say("drained")
+    dead = stage.of("shard", 1)
+    dead.code = -9
+    stage.made._bury()
+    successor = stage.of("shard", 1)
+    assert successor is not dead
+    assert "end" not in successor.told
+    successor.say("ready")
+    stage.made._hear(stage.signals)
+    assert successor.messages[-1] == {"verb": "stop", "drain_s": 1.0}
+    successor.say("drained")
+    stage.made._hear(stage.signals)
+    assert [stage.of("shard", index).told[-1] for index in (0, 1)] == ["end", "end"]
+    assert stage.exit == ending.INTERRUPTED
+
+
+def test_an_end_that_cannot_be_noted(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A full disk: the run ends as it would have, and its state counts as that of a kill."""
+
+    def refuse(_manifest: object) -> None:
+        raise StorageError("MANIFEST: No space left on device")
+
+    stage.begin()
+    stage.made._on_signal()
+    monkeypatch.setattr(stage.made, "_directory", SimpleNamespace(save=refuse))
+    stage.made._save_end()
+    assert stage.exit == ending.INTERRUPTED
 
 
 # --- mending -----------------------------------------------------------------------------------
@@ -378,11 +411,48 @@ def test_a_fault_of_a_child_ends_the_crawl(stage: Stage) -> None:
     assert stage.error == "parser 0: disk full"
 
 
-def test_a_seeder_that_dies_ends_the_crawl(stage: Stage) -> None:
-    """Seeds that were not read cannot be known."""
+def test_a_seeder_that_dies_is_started_again(stage: Stage) -> None:
+    """And joined to all shards; it reads all seeds, and what was queued before is not new."""
     stage.begin()
+    dead = stage.of("seeder")
+    dead.code = -9
+    stage.turn()
+    assert stage.exit is None
+    assert stage.of("seeder") is not dead
+    assert stage.of("seeder").told == ["start", "peer", "peer"]
+    stage.of("seeder").say("seeds", lines=1, bad=0)
+    stage.turn()
     stage.of("seeder").code = 1
     stage.turn()
+    assert stage.exit == ending.FINISHED  # what it dies of behind its seeds is nobody's business
+
+
+def test_a_seeder_that_always_dies_ends_the_crawl(stage: Stage) -> None:
+    """No crash loop."""
+    assert deaths(stage, "seeder", -9, apart_s=1.0, page=7) == ending.FAULT
+    assert stage.made._memory.parser[0].blamed() == (7, 5)  # a page of a parser is not charged
+
+
+@keys(seed_file=Path("-"))
+def test_a_seeder_that_dies_with_a_pipe_ends_the_crawl(stage: Stage) -> None:
+    """What it has read and not sent cannot be read again."""
+    stage.begin()
+    stage.of("seeder").code = -9
+    stage.turn()
+    assert stage.exit == ending.FAULT
+    assert "what it had read of the pipe is lost" in (stage.error or "")
+
+
+def test_a_peer_that_a_shard_has_cut_is_replaced(stage: Stage) -> None:
+    """As one that died of itself: three times within a minute are too often."""
+    stage.begin()
+    for number in range(DEATHS):
+        bad = stage.of("parser")
+        stage.of("shard", 1).say("bad", role="parser", index=0, text="a frame of type 4")
+        stage.turn()
+        stage.turn()
+        assert bad.code == -signal.SIGKILL
+        assert (stage.of("parser") is bad) == (number == DEATHS - 1)
     assert stage.exit == ending.FAULT
 
 

@@ -36,6 +36,10 @@ class Fetcher(Protocol):
         """Work for at most this long, and return what has ended."""
         ...
 
+    def shed(self) -> None:
+        """Close the connections that are kept, unless a request is running: call it again then."""
+        ...
+
     def close(self) -> None:
         """Drop everything that is running, without results."""
         ...

@@ -116,6 +116,12 @@ class CurlFetcher:
         done, self._done = self._done, []
         return done
 
+    def shed(self) -> None:
+        """See ``Fetcher``; libcurl gives up idle connections with their multi handle only."""
+        if not self._running and self._slots:
+            self._drop_multi()
+            self._start_multi()
+
     def close(self) -> None:
         """See ``Fetcher``."""
         self._loop.detach()
@@ -341,16 +347,22 @@ class CurlFetcher:
 
     def _rebuild(self, fault: Exception) -> None:
         """After a fault of the multi handle nothing about its transfers is certain: begin anew."""
-        self._loop.detach()
         for slot in self._slots.values():
             if slot.job is not None:
                 self._refuse(slot.job, Outcome.PROTOCOL_ERROR, f"internal error: {fault}")
+        self._drop_multi()
+        self._running = 0
+        self._start_multi()
+
+    def _drop_multi(self) -> None:
+        """Close the multi handle, and with it every connection."""
+        self._loop.detach()
+        for slot in self._slots.values():
+            if slot.job is not None:
                 slot.job = None
                 self._multi.remove_handle(slot.easy)
             slot.easy.close()
         self._multi.close()
-        self._running = 0
-        self._start_multi()
 
 
 def _is_connected(slot: Slot) -> bool:

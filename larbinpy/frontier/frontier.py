@@ -60,8 +60,18 @@ class Frontier:
     """
 
     __slots__ = (
-        "_fifo", "_notes", "_retries", "_seen", "_shard", "_table", "_undone", "_unwritten",
-        "apart", "apart_ids", "undone",
+        "_fifo",
+        "_notes",
+        "_retries",
+        "_seen",
+        "_shard",
+        "_table",
+        "_undone",
+        "_unread",
+        "_unwritten",
+        "apart",
+        "apart_ids",
+        "undone",
     )  # fmt: skip
 
     def __init__(
@@ -77,6 +87,8 @@ class Frontier:
         """URLs that have their Outcome, while the disk refuses to note it."""
         self._retries = Retries()
         self._notes: deque[Retry | HostState] = deque()
+        self._unread: list[int] = []
+        """Positions that the disk refused to read."""
         self.apart: dict[int, FetchJob] = {}
         """URLs that wait outside the chains, by id, until ``take_apart`` or ``rejoin``."""
         self.apart_ids: set[int] = set()
@@ -179,6 +191,10 @@ class Frontier:
     def take(self, now_ns: int, limit: int) -> list[Taken]:
         """URLs of hosts that may be asked now; each host is busy until ``release`` or ``skip``.
 
+        Raises:
+            StorageError: the disk refused; they wait again, and ``tidy`` is refused too until it
+                does not.
+
         Cost: one kernel call, and a cached read of 1.4 us a URL.
         """
         if len(self._retries):
@@ -186,7 +202,15 @@ class Frontier:
         picked = self._table.acquire(now_ns, limit)
         if not picked:
             return []
-        logged = self._fifo.read([position for _, position, _ in picked])
+        places = [position for _, position, _ in picked]
+        try:
+            logged = self._fifo.read(places)
+        except StorageError:
+            self._unread = places
+            for host_id, position, _ in reversed(picked):
+                self._table.unget(host_id, position, 0)
+                self._table.skip(host_id)
+            raise
         return [
             Taken(self._job(url, host_id, position), code)
             for url, (host_id, position, code) in zip(logged, picked, strict=True)
@@ -305,6 +329,9 @@ class Frontier:
         Raises:
             StorageError: the disk refused; nothing is lost, call it again.
         """
+        if self._unread:
+            self._fifo.read(self._unread)
+            self._unread = []
         self._fifo.counts()
         self.commit()
         self._seen.save(self._fifo.segment, wait=wait)

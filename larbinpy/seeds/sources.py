@@ -51,6 +51,11 @@ def from_file(path: Path) -> Iterator[Seed]:
         raise ConfigError(f"seedFile: {path}: {error.strerror}") from error
 
 
+def is_read_once(path: Path | None) -> bool:
+    """Whether what was read of a file of seeds cannot be read again: standard input and pipes."""
+    return path is not None and (str(path) == STANDARD_INPUT or not path.is_file())
+
+
 def _lines(file: BinaryIO, name: str) -> Iterator[Seed]:
     number = 0
     while line := file.readline(MAX_LINE_BYTES):

@@ -80,6 +80,9 @@ class ScriptedFetcher:
         ended, self._running = self._running, []
         return [self._result(job) for job in ended]
 
+    def shed(self) -> None:
+        """See ``Fetcher``."""
+
     def close(self) -> None:
         """See ``Fetcher``."""
         self._running.clear()

@@ -19,9 +19,9 @@ PAGES = 6
 
 def serve(connection: Connection) -> None:
     while head := connection.read_request():
-        number = int(head.split()[1].strip(b"/") or b"0") + 1
+        number = int(head.split()[1].split(b"/")[1] or b"0") + 1
         time.sleep(0.05)
-        link = b'<a href="/%d">x</a>' % number
+        link = b'<a href="/%d/%b">x</a>' % (number, b"long" * 400)
         connection.send(response(link if number < PAGES else b"<p>end"))
 
 
@@ -44,13 +44,16 @@ def descriptors(process: int) -> int:
 
 @pytest.mark.slow
 def test_no_page_is_lost_when_descriptors_run_out(tmp_path: Path) -> None:
-    """The limit is lowered in the middle of the crawl, below what it has open."""
+    """The limit is lowered in the middle of the crawl, below what it has open.
+
+    URLs are long and segments small: the log begins and reads new ones all the time.
+    """
     hosts = tmp_path / "hosts"
     names = [f"h{n}.test" for n in range(HOSTS)]
     hosts.write_text("".join(f"127.0.1.{n} {name}\n" for n, name in enumerate(names)))
     keys = {
         "hostsFile": f'"{hosts}"', "allowPrivateAddresses": "",
-        "ignoreRobots": "", "depthInSite": "20",
+        "ignoreRobots": "", "depthInSite": "20", "segmentSize": "64Ki",
     }  # fmt: skip
     with Server(serve, address=EVERY_ADDRESS, backlog=512) as server:
         run = Crawl(tmp_path, keys)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import time
 from contextlib import contextmanager
@@ -182,3 +183,25 @@ def test_a_crawl_that_starts_on_a_short_disk_waits_for_room(
         disk.empty()
         assert crawl.wait(timeout=CRAWL_S) == 0, said.read_text()
         assert sorted(site.asked) == sorted(site.pages)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("full", ["state", "output"])
+def test_an_interrupt_while_the_disk_is_full(full: str, disk: SmallDisk, tmp_path: Path) -> None:
+    """It ends as an interrupt, at once; the same command goes on when there is room."""
+    crawls = Crawls(
+        (disk.path if full == "state" else tmp_path) / "state",
+        (disk.path if full == "output" else tmp_path) / "save",
+        {"outputMode": "1", "minFreeDisk": "0", "segmentSize": "64Ki"},
+    )
+    said = tmp_path / "said"
+    with Tree(disk.fill) as site:
+        with crawling(crawls, site.url("/1"), said) as crawl:
+            wait_for(lambda: b"paused: " in said.read_bytes())
+            crawl.send_signal(signal.SIGINT)
+            assert crawl.wait(timeout=CRAWL_S) == 130, said.read_text()
+        assert b"Traceback" not in said.read_bytes()
+        disk.empty()
+        crawls.run(site.url("/1"))
+        assert set(site.asked) == set(site.pages)
+        assert {line["url"] for line in crawls.log()} == set(map(site.url, site.pages))
