@@ -1,8 +1,10 @@
 /* The simhash of a page (Charikar 2002; Manku, Jain and Das Sarma 2007): 64 bits of which few differ
  * between pages that differ in few words.
  *
- * Features are the shingles of SHINGLE words; each is hashed to 64 bits and has one vote on every
- * bit of the result.  The votes of up to 255 features are summed in the bytes of eight words.
+ * Features are the different shingles of SHINGLE words; each is hashed to 64 bits and has one vote on
+ * every bit of the result.  One that stands there again has none (as far as RECALLED slots tell), so
+ * that thirty links called "more" do not outvote the text.  The votes of up to 255 features are summed
+ * in the bytes of eight words.
  */
 #ifndef LARBINPY_SIMHASH_H
 #define LARBINPY_SIMHASH_H
@@ -15,13 +17,14 @@
 
 #include "mix.h"
 
-enum { SHINGLE = 3, FEWEST_WORDS = 16, BYTE_VOTES = 255 };
+enum { SHINGLE = 3, FEWEST_FEATURES = 16, BYTE_VOTES = 255, RECALLED = 1024 };
 
 typedef struct {
     uint64_t votes[8]; /* byte k of word i: votes for bit 8 * k + i */
     uint32_t counts[64];
     uint32_t words, features, in_votes;
-    uint64_t last[SHINGLE]; /* hashes of the latest words, the newest first */
+    uint64_t last[SHINGLE];    /* hashes of the latest words, the newest first */
+    uint64_t recalled[RECALLED]; /* features, each in the slot that its high bits name */
 } simhash_state;
 
 static void add_votes(simhash_state *s) {
@@ -32,6 +35,9 @@ static void add_votes(simhash_state *s) {
 }
 
 static inline void add_feature(simhash_state *s, uint64_t hash) {
+    uint64_t *slot = s->recalled + scale64(hash, RECALLED);
+    if (*slot == hash) return;
+    *slot = hash;
     for (int i = 0; i < 8; i++) s->votes[i] += (hash >> i) & 0x0101010101010101ULL;
     s->features++;
     if (++s->in_votes == BYTE_VOTES) add_votes(s);
@@ -131,7 +137,7 @@ static inline int begins_markup(uint8_t c) {
     return ((c | 32) >= 'a' && (c | 32) <= 'z') || c == '/' || c == '!' || c == '?';
 }
 
-/* The simhash of an HTML page; 0 = too few words to tell.  O(bytes): a search that fails ends it. */
+/* The simhash of an HTML page; 0 = too little text to tell.  O(bytes): a search that fails ends it. */
 static uint64_t simhash_of(const uint8_t *p, size_t size) {
     const uint8_t *end = p + size, *text = p;
     simhash_state s;
@@ -146,7 +152,7 @@ static uint64_t simhash_of(const uint8_t *p, size_t size) {
         add_text(&s, text, mark);
         p = text = mark + 1 < end ? skip_markup(mark + 1, end) : NULL;
     }
-    if (s.words < FEWEST_WORDS) return 0;
+    if (s.features < FEWEST_FEATURES) return 0;
     add_votes(&s);
     uint64_t hash = 0;
     for (int k = 0; k < 64; k++) hash |= (uint64_t)(2 * s.counts[k] > s.features) << k;

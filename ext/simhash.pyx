@@ -16,7 +16,8 @@ cdef extern from "simhash.h" nogil:
 
 
 def simhash(bytes html not None):
-    """Return the simhash of an HTML page, 0 when it has fewer than 16 words.
+    """Return the simhash of an HTML page, 0 when it has fewer than 16 different
+    runs of three words.
 
     Args:
         html: UTF-8, or anything that agrees with ASCII. Tags, comments, scripts and styles are

@@ -1,4 +1,4 @@
-"""``pageNoDuplicate``: a page with the body of another is neither stored nor followed."""
+"""Pages with the body of another are neither stored nor followed; near ones are told apart."""
 
 from __future__ import annotations
 
@@ -34,3 +34,39 @@ def test_duplicates_are_dropped_and_known_after_a_restart(
     assert stored == [PAGE % (1, 1), b"<p>Other"]
     prefix = {line["digest"].partition(":")[0] for line in crawls.log() if line["digest"]}
     assert prefix == {"xxh3-128" if digest == "exact" else "larbin"}
+
+
+TEXT = b" ".join(b"word%d" % number for number in range(200))
+NEAR = {
+    "/a": TEXT + b"<a href=/b></a><a href=/next1></a>",
+    "/b": TEXT.replace(b"word100", b"other") + b"<a href=/next2></a>",
+    "/next1": b"<p>Few words.",
+    "/next2": TEXT[::-1],
+}
+
+
+@pytest.mark.parametrize(
+    ("mode", "asked"),
+    [
+        ("no", ["/a", "/b", "/next1", "/next2"]),
+        ("log", ["/a", "/b", "/next1", "/next2"]),
+        ("leave", ["/a", "/b", "/next1"]),
+    ],
+)
+def test_near_duplicates_are_told(mode: str, asked: list[str], tmp_path: Path) -> None:
+    """In crawl.log, and their links are left if that is wished; beside ``pageNoDuplicate``."""
+    keys = {"nearDuplicates": mode, "pageNoDuplicate": "yes", "outputMode": "1"}
+    crawls = Crawls(tmp_path / "state", tmp_path / "save", keys)
+    with Site(NEAR) as site:
+        report = crawls.run(site.url("/a"))
+    assert sorted(site.asked) == asked
+    assert report["outcomes"] == {"success": len(asked)}
+    lines = {line["url"].rpartition("/")[2]: line for line in crawls.log()}
+    if mode == "no":
+        assert {(line["simhash"], line["near"]) for line in lines.values()} == {(None, None)}
+        return
+    assert lines["b"]["near"] == lines["a"]["id"]
+    assert [name for name, line in lines.items() if line["near"]] == ["b"]
+    assert [name for name, line in lines.items() if not line["simhash"]] == ["next1"]
+    values = [int(lines[name]["simhash"], 16) for name in "ab"]
+    assert 0 < (values[0] ^ values[1]).bit_count() <= 10

@@ -6,7 +6,8 @@ import re
 
 WORD = 2**64 - 1
 SHINGLE = 3
-FEWEST_WORDS = 16
+FEWEST_SHINGLES = 16
+RECALLED = 1024
 
 NOT_TEXT = re.compile(
     rb"<!--.*?(?:-->|$)"
@@ -49,13 +50,25 @@ def hash_of_shingle(hashes: list[int]) -> int:
     return mix64(value)
 
 
+def different(shingles: list[int]) -> list[int]:
+    """Without those that stood there before, as far as 1,024 slots tell."""
+    slots: dict[int, int] = {}
+    found = []
+    for shingle in shingles:
+        slot = shingle * RECALLED >> 64
+        if slots.get(slot, 0) != shingle:
+            slots[slot] = shingle
+            found.append(shingle)
+    return found
+
+
 def simhash(html: bytes) -> int:
-    """Each bit is what most shingles say; 0 for fewer than 16 words."""
+    """Each bit is what most different shingles say; 0 for fewer than 16 of them."""
     hashes = [hash_of_word(word) for word in words_of(html)]
-    if len(hashes) < FEWEST_WORDS:
+    shingles = different(
+        [hash_of_shingle(hashes[at : at + SHINGLE]) for at in range(len(hashes) - SHINGLE + 1)]
+    )
+    if len(shingles) < FEWEST_SHINGLES:
         return 0
-    shingles = [
-        hash_of_shingle(hashes[at : at + SHINGLE]) for at in range(len(hashes) - SHINGLE + 1)
-    ]
     votes = [sum(shingle >> bit & 1 for shingle in shingles) for bit in range(64)]
     return sum(1 << bit for bit in range(64) if 2 * votes[bit] > len(shingles))
