@@ -11,10 +11,20 @@ docs/format-index.md is the contract. Cost: O(entries); a find looks at 16 bytes
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport uint8_t, uint64_t
-from libc.string cimport memchr, memcmp
+from libc.string cimport memchr
 
 from checks cimport checked_key
 from layout cimport siphash13
+
+
+cdef extern from *:
+    """
+    #ifndef _GNU_SOURCE
+    #define _GNU_SOURCE
+    #endif
+    #include <string.h>
+    """
+    void *memmem(const void *text, size_t size, const void *wanted, size_t wanted_size) nogil
 
 
 cdef packed struct index_entry:
@@ -33,13 +43,9 @@ def hash_of(bytes key not None, bytes url not None):
 cdef uint64_t hash_in(const uint8_t *key, const uint8_t *p, const uint8_t *end) noexcept nogil:
     """The hash of the URL in a line; of nothing where it has none."""
     cdef const uint8_t *start
-    while True:
-        p = <const uint8_t *>memchr(p, c'"', end - p)
-        if p == NULL or end - p < KEY_BYTES:
-            return siphash13(key, end, 0) or 1
-        if memcmp(p, b'"url":"', KEY_BYTES) == 0:
-            break
-        p += 1
+    p = <const uint8_t *>memmem(p, end - p, b'"url":"', KEY_BYTES)
+    if p == NULL:
+        return siphash13(key, end, 0) or 1
     start = p = p + KEY_BYTES
     while p < end and p[0] != c'"':
         p += 2 if p[0] == c'\\' and p + 1 < end else 1
