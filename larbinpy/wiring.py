@@ -84,9 +84,12 @@ class Start:
         )
 
 
-def make_links(start: Start, domains: urls.Domains | None = None) -> LinkFilter:
-    """The filter of found links; ``domains``: instead of those of the state's suffix list."""
+def make_links(
+    start: Start, domains: urls.Domains | None = None, sites: set[bytes] | None = None
+) -> LinkFilter:
+    """The filter of found links; ``domains`` and ``sites``: instead of those of the state."""
     config = start.config
+    sites = read_sites(start.state) if sites is None else sites
     domains = domains or urls.Domains(start.state / SUFFIX_LIST)
     return make_filter(
         key=start.uuid,
@@ -101,7 +104,7 @@ def make_links(start: Start, domains: urls.Domains | None = None) -> LinkFilter:
         forbidden=config.forbidden_extensions,
         priority=[extension for _, extension in config.specific_set],
         domains=config.limit_to_domain,
-        sites=read_sites(start.state) if config.lock_site else None,
+        sites=sites if config.lock_site else None,
         links_per_page=config.links_per_page,
         path_segments=config.max_path_segments,
         segment_repeats=config.max_segment_repeats,

@@ -29,6 +29,7 @@ Other commands (COMMAND --help tells more):
   larbinpy state DIR             what a state holds, and whether it is sound
   larbinpy urls                  what waits
   larbinpy why URL               what became of a URL, and why
+  larbinpy links --url URL FILE  what a parser sees, and what it follows
 
 \b
 Exit codes: 0 finished, 1 fault, 2 usage or configuration,

@@ -23,6 +23,7 @@ COMMANDS: Final = {
     "check-config": "larbinpy.cli.check_config:check_config",
     "demo": "larbinpy.cli.demo:demo",
     "import-larbin": "larbinpy.cli.import_larbin:import_larbin",
+    "links": "larbinpy.cli.links:links",
     "robots": "larbinpy.cli.robots:robots",
     "state": "larbinpy.cli.state:state",
     "urls": "larbinpy.cli.urls:urls",

@@ -68,14 +68,39 @@ class Fate:
         return ends[-1] if ends else None
 
 
-def fate_of(url: Url, config: Config, state: Path, manifest: Manifest) -> Fate:
-    """Ask a state for a URL.
+def forms_of(text: bytes, config: Config) -> list[Url]:
+    """How a URL is queued: as a link is, and as a redirection to itself is, where these differ.
+
+    Returns:
+        none when it is no URL that could be fetched.
+    """
+    parse = wiring.url_parser(config)
+    exact = parse(text)
+    if exact is None:
+        return []
+    base = wiring.base_maker(config)(exact.url)
+    link = urls.resolve(base, found_link(ELEMENT_A, exact.url))[urls.ITEM_BYTES :]
+    forms = [parse(form) for form in dict.fromkeys((link or exact.url, exact.url))]
+    return [form for form in forms if form is not None]
+
+
+def fate_of(forms: list[Url], config: Config, state: Path, manifest: Manifest) -> Fate:
+    """Ask a state for the first of several URLs that it knows, else for the first.
 
     Raises:
         StorageError: a file of the state cannot be read.
 
-    Cost: that of ``search`` and ``lines_of``: under a second for ten million URLs.
+    Cost: for each form that of ``search`` and ``lines_of``: under a second for ten million URLs.
     """
+    fates = []
+    for form in forms:
+        fates.append(_fate_of(form, config, state, manifest))
+        if fates[-1].found.is_seen or fates[-1].ends:
+            return fates[-1]
+    return fates[0]
+
+
+def _fate_of(url: Url, config: Config, state: Path, manifest: Manifest) -> Fate:
     domains = urls.Domains(state / SUFFIX_LIST)
     domain = domains.of(url.host)
     fingerprint = fingerprint_of(manifest.key, domain, url.url)

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from larbinpy import wiring
 from larbinpy.cli.arguments import configure, invoke
-from larbinpy.cli.fate import LOG, fate_of
+from larbinpy.cli.fate import LOG, fate_of, forms_of
 from larbinpy.errors import ConfigError
 from larbinpy.manifest import parse_manifest
 from larbinpy.records import Filtered
@@ -33,6 +32,7 @@ KEYS: Final = {
     Filtered.PATH_SEGMENTS: "maxPathSegments",
     Filtered.SEGMENT_REPEATS: "maxSegmentRepeats",
     Filtered.QUERY: "maxQueryParameters, maxQuerySize",
+    Filtered.NOFOLLOW: "ignoreNofollow, ignoreRel",
 }
 """Keys of the configuration that a filter obeys."""
 
@@ -64,8 +64,8 @@ def _why(
     """
     config = configure(path, overrides).config
     directory = state or config.state_dir
-    parsed = wiring.url_parser(config)(os.fsencode(url))
-    if parsed is None:
+    forms = forms_of(os.fsencode(url), config)
+    if not forms:
         answer: Answer = {
             "url": url,
             "state": "invalid",
@@ -77,7 +77,7 @@ def _why(
         if not manifest_path.exists():
             raise ConfigError(f"{directory} is not a larbinpy state")
         manifest = parse_manifest(manifest_path.read_bytes(), manifest_path)
-        answer = {"url": url, **answer_of(fate_of(parsed, config, directory, manifest), directory)}
+        answer = {"url": url, **answer_of(fate_of(forms, config, directory, manifest), directory)}
     click.echo(json.dumps(answer) if is_json else "\n".join(lines_of(answer)))
     return 0
 

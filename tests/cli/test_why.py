@@ -140,6 +140,21 @@ def test_a_running_crawl_is_read_without_its_lock(
     fifo.close()
 
 
+def test_a_url_is_known_by_the_form_that_was_queued(
+    crawl: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As the configuration takes URLs for one, unless just this one was queued."""
+    fifo = shard_with(crawl, 5)
+    states.put(fifo, [5])
+    fifo.close()
+    options = ["--state", str(crawl), "--json", "--set", "ignoreTrailingSlash"]
+    for more, expected in (("/", "waiting"), ("", "waiting"), ("/x/", "unknown")):
+        url = states.url_of(5).decode()
+        assert main(["why", *options, url + more]) == 0
+        answer = json.loads(capsys.readouterr().out)
+        assert (answer["state"], answer["normal"]) == (expected, url + more.rstrip("/"))
+
+
 def test_text_leaves_out_what_is_not_known(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A line for each thing that is known."""
     assert main(["why", "--state", str(crawl), "http://x.example/a"]) == 0

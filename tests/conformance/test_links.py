@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
 
 from larbinpy import url
+from larbinpy.cli import main
 from larbinpy.links.found import with_refreshes_to
 from larbinpy.parse.charset import find_encoding
 from larbinpy.parse.html import read
 from tests.conformance.shared import data
 from tests.reference.linkbuffers import read_found, read_resolved
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 Page = dict[str, Any]  # as the JSON has it
 ELEMENTS: Final = {
@@ -106,6 +112,44 @@ def test_every_link_resolves() -> None:
                 (page["file"], *p) for p in zip(expected, resolved, strict=True) if differ(*p)
             ]
     assert wrong == []
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_the_command_prints_the_corpus(
+    part: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """``larbinpy links`` prints value and url of every listed link exactly, in its order."""
+    monkeypatch.chdir(tmp_path)
+    wrong = []
+    for page in pages()[part::4]:
+        file = str(data(f"links/{page['file']}"))
+        assert main(["links", "--url", page["url"], "--type", page["content_type"], file]) == 0
+        printed = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        listed = [
+            [line["element"], line["attribute"], line["value"], line["url"]]
+            for line in printed
+            if line["element"] in ELEMENTS.values()
+            and line["attribute"] in ATTRIBUTES.values()
+            and (line["element"], line["attribute"]) != ("source", "src")
+        ]
+        if listed != expected_with_urls(page):
+            wrong.append(page["file"])
+        rels = [line["rel"] for line in printed if line["element"] in ("a", "area", "link")]
+        if "svg" not in page and list(filter(None, rels)) != list(page.get("rel", {}).values()):
+            wrong.append(page["file"])
+    assert wrong == []
+
+
+def expected_with_urls(page: Page) -> list[list[str | None]]:
+    """The page's links, those of SVG at their places, with what they resolve to."""
+    merged: list[list[str | None]] = []
+    svg = page.get("svg", [])
+    for position in range(len(page["links"]) + 1):
+        merged += [
+            [tag, "href", raw, url] for before, tag, _, raw, url in svg if before == position
+        ]
+        merged += page["links"][position : position + 1]
+    return merged
 
 
 def without_user(url: str) -> str:
