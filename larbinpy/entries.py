@@ -1,5 +1,7 @@
 """Entries of the frames that Python reads and writes; ``docs/protocol.md``, section 4.
 
+A shard's side of PAGE and PARSED is compiled: ``ext/heldpages.pyx``.
+
 Decoders trust nothing: entries that do not fill their frame raise ``FormatError``.
 """
 
@@ -11,17 +13,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from larbinpy.errors import FormatError
 from larbinpy.frames import MAX_PAYLOAD
-from larbinpy.records import (
-    PAGE_BODY_IN_FILE,
-    PAGE_TRUNCATED,
-    Page,
-    ParsedPage,
-)
+from larbinpy.records import PAGE_BODY_IN_FILE, Page, ParsedPage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-    from larbinpy.records import FetchResult
 
 _Entry = TypeVar("_Entry")
 
@@ -47,51 +42,6 @@ def _decode_all(
 
 _PAGE: Final = struct.Struct("<QIBBBBHHHBBffQIB16sHHHHII")
 _SIZE: Final = struct.Struct("<I")
-_FAMILIES: Final = {0: 0, 4: 4, 16: 6}
-MAX_REASON_BYTES: Final = 500
-MAX_DURATION_US: Final = (1 << 32) - 1
-ATTEMPT_OFFSET: Final = 16
-OUTCOME_OFFSET: Final = 18
-"""Offsets in an encoded entry, which is patched when it is sent again."""
-
-
-def encode_result(result: FetchResult, epoch: int, *, is_body_in_file: bool = False) -> bytes:
-    """Encode a result as a PAGE entry.
-
-    Args:
-        is_body_in_file: the body travels in a descriptor, and only its length is noted here.
-    """
-    job = result.job
-    reason = result.reason.encode("utf-8", "replace")[:MAX_REASON_BYTES]
-    body = b"" if is_body_in_file else result.body
-    texts = b"".join((job.url, job.via, job.tag, reason, result.headers, body))
-    flags = PAGE_TRUNCATED if result.is_truncated else 0
-    fixed = _PAGE.pack(
-        job.id,
-        epoch,
-        0,
-        job.kind,
-        result.outcome,
-        flags | PAGE_BODY_IN_FILE if is_body_in_file else flags,
-        result.status,
-        job.depth,
-        job.left,
-        job.level,
-        job.hops,
-        job.score,
-        job.relevance,
-        result.start_us,
-        min(result.duration_us, MAX_DURATION_US),
-        _FAMILIES[len(job.ip)],
-        job.ip,
-        len(job.url),
-        len(job.via),
-        len(job.tag),
-        len(reason),
-        len(result.headers),
-        len(result.body),
-    )
-    return _SIZE.pack(len(fixed) + len(texts)) + fixed + texts
 
 
 def decode_pages(payload: bytes, count: int) -> list[Page]:
@@ -156,6 +106,11 @@ def decode_parsed(payload: bytes, count: int) -> list[ParsedPage]:
         FormatError: the entries do not fill the payload.
     """
     return _decode_all("PARSED", payload, count, _decode_parsed)
+
+
+def parsed_at(payload: bytes, at: int) -> ParsedPage:
+    """Decode the entry that begins at an offset of a well-formed PARSED payload."""
+    return _decode_parsed(payload, at)[0]
 
 
 def _decode_parsed(payload: bytes, at: int) -> tuple[ParsedPage, int]:

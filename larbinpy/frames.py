@@ -10,6 +10,7 @@ import os
 import select
 import socket
 import struct
+from array import array
 from collections import deque
 from dataclasses import dataclass
 from enum import IntEnum
@@ -23,6 +24,8 @@ FLAG_DESCRIPTOR: Final = 1
 _HEAD: Final = struct.Struct("<IBBHI")
 _RECEIVE_BYTES: Final = 1 << 18
 _MAX_DESCRIPTORS: Final = 64
+_MAX_PIECES: Final = 64
+"""Given to the kernel by one call."""
 
 
 class FrameType(IntEnum):
@@ -36,6 +39,10 @@ class FrameType(IntEnum):
     CONTROL = 16
 
 
+_BUFFER: Final = memoryview(bytearray(_RECEIVE_BYTES))
+"""What a call reads goes through here, in all channels: a buffer made for each call would cost
+more than its bytes."""
+_ANCILLARY_BYTES: Final = socket.CMSG_SPACE(_MAX_DESCRIPTORS * 4)
 _KNOWN_TYPES: Final = frozenset(FrameType)
 
 
@@ -49,6 +56,16 @@ class Frame:
     payload: bytes
     descriptors: list[int]
     """Owned by whoever takes the frame."""
+
+
+class _Piece:
+    """Bytes to be written, with the descriptors that go with the first of them."""
+
+    __slots__ = ("data", "descriptors")
+
+    def __init__(self, data: bytes, descriptors: tuple[int, ...]) -> None:
+        self.data: bytes | memoryview = data
+        self.descriptors = descriptors
 
 
 class Channel:
@@ -66,7 +83,7 @@ class Channel:
         sock.setblocking(False)
         self._sock = sock
         self._inbox = bytearray()
-        self._outbox: deque[tuple[bytes, tuple[int, ...]]] = deque()
+        self._outbox: deque[_Piece] = deque()
         self._descriptors: deque[int] = deque()
         self._seq = 0
         self.pending_bytes = 0
@@ -80,7 +97,7 @@ class Channel:
         """Close the socket and every descriptor that nobody took."""
         self.is_closed = True
         self._sock.close()
-        unsent = [fd for _, descriptors in self._outbox for fd in descriptors]
+        unsent = [fd for piece in self._outbox for fd in piece.descriptors]
         for fd in (*self._descriptors, *unsent):
             os.close(fd)
         self._descriptors.clear()
@@ -111,35 +128,54 @@ class Channel:
             seq = self._seq
         flags = FLAG_DESCRIPTOR if descriptors else 0
         head = _HEAD.pack(len(payload), kind, flags | len(descriptors) << 1, count, seq)
-        self._outbox.append((head + payload, tuple(os.dup(fd) for fd in descriptors)))
+        self._outbox.append(_Piece(head, tuple(os.dup(fd) for fd in descriptors)))
+        if payload:
+            self._outbox.append(_Piece(payload, ()))
         self.pending_bytes += len(head) + len(payload)
         return seq
 
     def flush(self) -> bool:
         """Write what the socket takes; true when nothing is left."""
         while self._outbox and not self.is_closed:
-            data, descriptors = self._outbox[0]
             try:
-                sent = self._write(data, descriptors)
+                sent = self._write()
             except BlockingIOError:
                 return False
             except OSError:
                 self.is_closed = True
                 return False
             self.pending_bytes -= sent
-            if sent < len(data):
-                self._outbox[0] = (data[sent:], ())
+            if not self._drop(sent):
                 return False
-            self._outbox.popleft()
         return not self._outbox
 
-    def _write(self, data: bytes, descriptors: tuple[int, ...]) -> int:
+    def _write(self) -> int:
+        """Write many pieces by one call; descriptors go with the first byte of theirs."""
+        data: list[bytes | memoryview] = []
+        descriptors = self._outbox[0].descriptors
+        for piece in self._outbox:
+            if len(data) == _MAX_PIECES or (data and piece.descriptors):
+                break
+            data.append(piece.data)
         if not descriptors:
-            return self._sock.send(data)
-        sent = socket.send_fds(self._sock, [data], list(descriptors))
+            return self._sock.sendmsg(data)
+        sent = socket.send_fds(self._sock, data, list(descriptors))
+        self._outbox[0].descriptors = ()
         for fd in descriptors:
             os.close(fd)
         return sent
+
+    def _drop(self, sent: int) -> bool:
+        """Forget what was written; false when that was not all that was tried."""
+        outbox = self._outbox
+        while sent:
+            piece = outbox[0]
+            if sent < len(piece.data):
+                piece.data = memoryview(piece.data)[sent:]
+                return False
+            sent -= len(piece.data)
+            outbox.popleft()
+        return True
 
     def wait(self, timeout_s: float | None = None) -> bool:
         """Block until something can be read; false when ``timeout_s`` ran out."""
@@ -155,16 +191,18 @@ class Channel:
         """
         while not self.is_closed:
             try:
-                data, fds, _, _ = socket.recv_fds(self._sock, _RECEIVE_BYTES, _MAX_DESCRIPTORS)
+                size, ancillary, _, _ = self._sock.recvmsg_into([_BUFFER], _ANCILLARY_BYTES)
             except BlockingIOError:
                 break
             except OSError:
-                data, fds = b"", []
-            self._descriptors.extend(fds)
-            if not data:
+                size, ancillary = 0, []
+            for level, kind, data in ancillary:
+                if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+                    self._descriptors.extend(array("i", data))
+            if not size:
                 self.is_closed = True
-            self._inbox += data
-            if len(data) < _RECEIVE_BYTES:
+            self._inbox += _BUFFER[:size]
+            if size < _RECEIVE_BYTES:
                 break
         return self._split()
 
@@ -181,7 +219,10 @@ class Channel:
             if flags >> 1 > len(self._descriptors):
                 raise FormatError(f"a frame of type {kind} came without its descriptors")
             fds = [self._descriptors.popleft() for _ in range(flags >> 1)]
-            frames.append(Frame(kind, count, seq, bytes(inbox[at + _HEAD.size : end]), fds))
+            with memoryview(inbox) as view:
+                payload = bytes(view[at + _HEAD.size : end])
+            frames.append(Frame(kind, count, seq, payload, fds))
             at = end
-        del inbox[:at]
+        if at:
+            del inbox[:at]
         return frames

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from larbinpy import entries
 from larbinpy.errors import FormatError
 from larbinpy.frames import Frame, FrameType
+from larbinpy.frontier.payloads import MAX_DONE_BYTES, MAX_DONE_ENTRY, done_entry
 from larbinpy.records import ID_WITHOUT_ENQ, Kind, Outcome
 
 if TYPE_CHECKING:
     from larbinpy.peers import Peer
+    from larbinpy.records import FetchJob
     from larbinpy.shard_flow import Flow
     from larbinpy.shard_parts import ShardParts
     from larbinpy.shard_rules import Rules
+
+PLACE_BYTES: Final = 8
+PAGES_A_RECORD: Final = MAX_DONE_BYTES // MAX_DONE_ENTRY
 
 
 class Inbox:
@@ -25,8 +31,8 @@ class Inbox:
     """
 
     __slots__ = (
-        "_addresses", "_budgets", "_clock", "_epoch", "_flow", "_frames", "_frontier", "_handover",
-        "_ledger", "_manners", "_peers", "_rules", "_tickets", "bad",
+        "_addresses", "_budgets", "_clock", "_flow", "_frames", "_frontier", "_handover",
+        "_is_plain", "_ledger", "_manners", "_peers", "_rules", "_tickets", "bad",
     )  # fmt: skip
 
     def __init__(self, parts: ShardParts, flow: Flow, rules: Rules) -> None:
@@ -36,7 +42,6 @@ class Inbox:
         self._addresses = parts.addresses
         self._budgets = parts.budgets
         self._clock = parts.clock
-        self._epoch = parts.epoch
         self._frontier = parts.frontier
         self._handover = parts.handover
         self._ledger = parts.ledger
@@ -44,6 +49,10 @@ class Inbox:
         self._peers = parts.peers
         self._tickets = parts.tickets
         self.bad: list[Peer] = []
+        # Then a page that is done is a record in the log and nothing else.
+        self._is_plain = not (
+            parts.budgets.is_limited or parts.tickets.is_limited or parts.waits_for_links
+        )
 
     def join(self, role: str, index: int, fd: int) -> None:
         """A peer, or the successor of one, is there."""
@@ -108,14 +117,25 @@ class Inbox:
 
     def _finish(self, frame: Frame) -> None:
         """Pages that a parser has finished: their URLs are done."""
-        done, positions = [], []
+        done, others = self._handover.finish(frame.payload, frame.count, is_plain=self._is_plain)
+        if others:
+            done += self._settled(frame.payload, others)
+        for entries_, places in done:
+            self._flow.unwritten += len(places) // PLACE_BYTES
+            self._frontier.done(entries_, places)
+        if done:
+            self._ledger.tell()
+
+    def _settled(
+        self, payload: bytes, others: list[tuple[int, FetchJob]]
+    ) -> list[tuple[bytes, bytes]]:
+        """Settle what pages had taken; returns those that are done, as ``Handover.finish`` does."""
+        done: list[tuple[bytes, bytes]] = []
         unread = self._flow.unread
-        for parsed in entries.decode_parsed(frame.payload, frame.count):
-            if parsed.epoch != self._epoch:
+        for at, job in others:
+            if job.id & ID_WITHOUT_ENQ:
                 continue
-            job = self._handover.answered(parsed.id)
-            if job is None or job.id & ID_WITHOUT_ENQ:
-                continue
+            parsed = entries.parsed_at(payload, at)
             if parsed.id in unread:
                 self._frontier.release(*unread.pop(parsed.id))
             is_good = parsed.outcome == Outcome.SUCCESS and job.kind is not Kind.RETRY
@@ -127,9 +147,14 @@ class Inbox:
                 self._manners.retry(job, self._clock.now_ns())
                 continue
             self._tickets.settle(parsed.id, is_spent=parsed.outcome == Outcome.SUCCESS)
-            done.append(parsed)
-            positions.append(job.position)
-        self._flow.unwritten += len(done)
-        if done:
-            self._frontier.done(done, positions)
-            self._ledger.tell()
+            done.append((done_entry(parsed), job.position.to_bytes(PLACE_BYTES, sys.byteorder)))
+        return _packed(done)
+
+
+def _packed(done: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """The same pages in as few pairs as hold them."""
+    pairs = []
+    for start in range(0, len(done), PAGES_A_RECORD):
+        part = done[start : start + PAGES_A_RECORD]
+        pairs.append((b"".join(e for e, _ in part), b"".join(place for _, place in part)))
+    return pairs

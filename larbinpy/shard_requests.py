@@ -86,7 +86,7 @@ class Requests:
     def room(self) -> int:
         """How many requests may begin now: connections, credit, memory and tickets."""
         flow = self._flow
-        if not flow.is_fetching or flow.refusal or self._handover.bytes >= self._parts.body_bytes:
+        if not flow.is_fetching or flow.refusal or self._handover.nbytes >= self._parts.body_bytes:
             return 0
         if not self._manners.is_line_fine:
             return 0

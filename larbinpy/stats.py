@@ -108,8 +108,9 @@ class Counters:
         self.add(SUCCESS, values[5])
         self.add(LINKS_FOUND, links)
         self.add(URL_DUP, duplicates)
-        for code in range(2 * CODES):
-            self._values[FIRST_OUTCOME + code] += values[5 + code]
+        for code, count in enumerate(values[5:], FIRST_OUTCOME):
+            if count:
+                self._values[code] += count
 
     def merge(self, other: Counters) -> None:
         """Add all of ``other``: totals over shards are sums."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from larbinpy import entries, parser
+from larbinpy._native.heldpages import encode
 from larbinpy.frames import FrameType
 from larbinpy.parser import Parser
 from larbinpy.records import ID_SHARD_SHIFT, ID_WITHOUT_ENQ, FetchJob, FetchResult, Kind, Outcome
@@ -80,7 +81,7 @@ def give(shard: Channel, number: int, body: bytes = b"", **more: Any) -> None:
     job = FetchJob(page_id, url, b"a.test", 80, https=False, kind=kind, left=5, tag=tag)
     outcome = more.pop("outcome", Outcome.SUCCESS)
     fields = {"status": 200, "headers": HTML, "body": body, **more}
-    entry = entries.encode_result(FetchResult(job, outcome, **fields), epoch)
+    entry = encode(FetchResult(job, outcome, **fields), epoch)
     shard.send(FrameType.PAGE, entry, count=1)
     assert shard.flush()
 
@@ -190,7 +191,7 @@ def test_bodies_in_files(tmp_path: Path) -> None:
     with crawl(tmp_path) as running, (tmp_path / "body").open("rb") as file:
         shard = running.boss.join("shard", 0)
         file.seek(100)
-        entry = entries.encode_result(result, EPOCH, is_body_in_file=True)
+        entry = encode(result, EPOCH, is_body_in_file=True)
         shard.send(FrameType.PAGE, entry, count=1, descriptors=(file.fileno(),))
         shard.flush()
         (links,) = frames(shard, 1)

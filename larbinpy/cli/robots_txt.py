@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, Self
 from larbinpy import entries, shard_network, shard_options
 from larbinpy import url as urls
 from larbinpy._native.eventloop import EventLoop
+from larbinpy._native.heldpages import encode
 from larbinpy.clock import SystemClock
 from larbinpy.dns.names import is_stand_in
 from larbinpy.fetch.curl import CurlFetcher
@@ -107,7 +108,7 @@ class RobotsAsker:
 
     def _learn(self, origin: bytes, result: FetchResult) -> Found:
         """Read an answer as a parser does."""
-        entry = entries.encode_result(result, 0, is_body_in_file=False)
+        entry = encode(result, 0)
         reading = robots_reading(entries.decode_pages(entry, 1)[0])
         status = answer_status(reading.parsed.outcome, result.status)
         rules = self._gate.learn(origin, status, reading.body, self._clock.now_ns())

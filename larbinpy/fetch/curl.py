@@ -28,6 +28,11 @@ if TYPE_CHECKING:
     from larbinpy.fetch.cookies import CookieJar
 
 _SECOND_NS: Final = 1_000_000_000
+GATHER_S: Final = 0.002
+"""Turns of the loop are so long at least while many requests run: a turn of its own for each
+response costs more than the response."""
+GATHER_EACH_S: Final = 0.00001
+"""The same for each request that runs: few connections to a fast server need not wait for more."""
 PROXY_WANTS_CREDENTIALS: Final = 407
 _STARVED_RETRY_NS: Final = _SECOND_NS // 10
 """How long a job that found no descriptor waits before the next try."""
@@ -103,7 +108,8 @@ class CurlFetcher:
         """See ``Fetcher``; the result may be empty."""
         if os.getpid() != self._pid:
             raise RuntimeError("a fetcher does not survive a fork")
-        self._loop.poll(0.0 if self._done else self._wait_s(timeout_s))
+        gather_s = min(GATHER_S, self._running * GATHER_EACH_S)
+        self._loop.poll(0.0 if self._done else self._wait_s(timeout_s), gather_s)
         self._collect()
         if self._unanswered:
             self._expire(time.monotonic_ns() - self._first_byte_ns)

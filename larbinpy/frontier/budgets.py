@@ -54,6 +54,11 @@ class Limits:
         """Whether a restart must count again what was used up: contents in a row need not."""
         return bool(self.per_host or self.per_domain or self.per_path or self.hosts_per_domain)
 
+    @property
+    def is_any(self) -> bool:
+        """Whether there is any limit."""
+        return self.are_counted or bool(self.same)
+
 
 class _Budget:
     """One kind of budget: pages that were good, and pages that may become so, by key."""
@@ -105,6 +110,11 @@ class Budgets:
         self._hosts: set[bytes] = set()
         self._hosts_of: Counter[bytes] = Counter()
         self._same: dict[bytes, _Contents] = {}
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether there is anything to ask, to take and to settle."""
+        return self._limits.is_any
 
     # --- a URL's turn --------------------------------------------------------------------------
 

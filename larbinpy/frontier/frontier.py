@@ -7,29 +7,27 @@ parsing) until ``done`` or ``retry``.
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left
 from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from larbinpy._native import logcodec
 from larbinpy.errors import StorageError
-from larbinpy.frontier.payloads import Retry, done_entry
+from larbinpy.frontier.payloads import Retry, done_ids
 from larbinpy.frontier.retries import Retries
 from larbinpy.records import ID_LSN_MASK, ID_SHARD_SHIFT, FetchJob, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection
 
     from larbinpy._native.hosts import HostTable
     from larbinpy.dedup.seen import SeenUrls
     from larbinpy.frontier.log import PersistentFifo
     from larbinpy.frontier.payloads import HostState, LoggedUrl
     from larbinpy.frontier.recovered import Recovered
-    from larbinpy.records import ParsedPage
-
-MAX_DONE_BYTES: Final = 65_536
 
 
 @dataclass(slots=True)
@@ -82,7 +80,7 @@ class Frontier:
         self._table = table
         self._seen = seen
         self._unwritten: list[bytes] = []
-        self._undone: deque[tuple[bytes, Sequence[int]]] = deque()
+        self._undone: deque[tuple[bytes, array[int]]] = deque()
         self.undone = 0
         """URLs that have their Outcome, while the disk refuses to note it."""
         self._retries = Retries()
@@ -290,24 +288,19 @@ class Frontier:
 
     # --- the end ---------------------------------------------------------------------------
 
-    def done(self, pages: Sequence[ParsedPage], positions: Sequence[int]) -> None:
+    def done(self, entries: bytes, places: bytes) -> None:
         """These URLs have their Outcome; while the disk refuses to note it, they are ``undone``.
 
         Args:
-            positions: where their records lie in the log.
+            entries: DONE entries, at most 65,536 bytes.
+            places: where their records lie in the log, u64 each.
         """
-        self.undone += len(pages)
+        positions = array("Q", places)
+        self.undone += len(positions)
         if self._retries.are_known:
-            for page in pages:
-                self._retries.forget(page.id)
-        entries = [done_entry(page) for page in pages]
-        start = size = 0
-        for at, entry in enumerate(entries):
-            if size + len(entry) > MAX_DONE_BYTES:
-                self._undone.append((b"".join(entries[start:at]), positions[start:at]))
-                start, size = at, 0
-            size += len(entry)
-        self._undone.append((b"".join(entries[start:]), positions[start:]))
+            for id_lsn in done_ids(entries):
+                self._retries.forget(id_lsn)
+        self._undone.append((entries, positions))
         with suppress(StorageError):  # commit will meet it again
             self._write_undone()
 

@@ -21,6 +21,9 @@ _LSN: Final = Struct("<Q")
 _LINK: Final = Struct("<QHHHHBBBBBBHff")
 _MARK: Final = Struct("<QQ")
 
+MAX_DONE_BYTES: Final = 65_536
+"""Of the payload of one DONE record."""
+MAX_DONE_ENTRY: Final = _DONE.size + 255 * _FILTER.size
 ENQ_ATTEMPTS: Final = 19
 """Offset of ``attempts`` in an ENQ payload."""
 

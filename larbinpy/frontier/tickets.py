@@ -19,21 +19,22 @@ NO_LIMIT: Final = 1 << 30
 class Tickets:
     """The tickets that one shard holds."""
 
-    __slots__ = ("_held", "_is_limited", "_memory", "_shard")
+    __slots__ = ("_held", "_memory", "_shard", "is_limited")
 
     def __init__(self, memory: CrawlMemory, shard: int, *, is_limited: bool) -> None:
         self._memory = memory
         self._shard = shard
-        self._is_limited = is_limited
+        self.is_limited = is_limited
+        """Whether there are tickets at all."""
         self._held: set[int] = set()
 
     def left(self) -> int:
         """How many could be taken now."""
-        return self._memory.globals.load(Global.TICKETS) if self._is_limited else NO_LIMIT
+        return self._memory.globals.load(Global.TICKETS) if self.is_limited else NO_LIMIT
 
     def take(self, page_id: int) -> bool:
         """Take one for a request; false when there is none."""
-        if not self._is_limited:
+        if not self.is_limited:
             return True
         if not self._memory.take_tickets(self._shard, 1):
             return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import struct
+from array import array
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
+    from larbinpy.frontier.frontier import Frontier
     from larbinpy.frontier.log import Put
     from larbinpy.frontier.recovered import Recovered
     from larbinpy.frontier.synctimes import SyncTimes
@@ -26,6 +28,13 @@ SEGMENT_BYTES = 4096
 
 _LINK = struct.Struct("<QHHHHBBBBBBHff")
 _GROUP = struct.Struct("<HHII")
+
+
+def end(frontier: Frontier, pages: Sequence[ParsedPage], places: Sequence[int]) -> None:
+    """Give pages their outcomes, some at a time: a DONE record holds 64 KiB."""
+    for start in range(0, len(pages), 1000):
+        entries = b"".join(map(done_entry, pages[start : start + 1000]))
+        frontier.done(entries, array("Q", places[start : start + 1000]).tobytes())
 
 
 def url_of(number: int) -> bytes:

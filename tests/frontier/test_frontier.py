@@ -10,10 +10,9 @@ import pytest
 from larbinpy import stats
 from larbinpy._native.hosts import HostTable
 from larbinpy.dedup.seen import ExactSeen
-from larbinpy.frontier import frontier as module
 from larbinpy.frontier.frontier import Added, Frontier
 from larbinpy.records import ID_SHARD_SHIFT, Kind, Outcome, ParsedPage
-from tests.frontier.logs import links, open_log, url_of
+from tests.frontier.logs import end, links, open_log, url_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -56,7 +55,7 @@ class Run:
 
     def done(self, *jobs: FetchJob) -> None:
         pages = [ParsedPage(job.id, self.fifo.epoch, Outcome.SUCCESS, 200) for job in jobs]
-        self.frontier.done(pages, [job.position for job in jobs])
+        end(self.frontier, pages, [job.position for job in jobs])
         for job in jobs:
             del self.out[job.id]
 
@@ -154,19 +153,6 @@ def test_done_urls_do_not_come_back(run: Run, tmp_path: Path) -> None:
     assert again.put(*range(20)) == Added(new=0, seen=20, hosts=0)
     finished = {int(job.url.rpartition(b"/")[2]) for job in jobs[:3]}
     assert again.numbers() == set(range(20)) - finished
-
-
-def test_many_answers_make_more_than_one_record(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A record holds at most 64 KiB; each answer is in exactly one."""
-    monkeypatch.setattr(module, "MAX_DONE_BYTES", 150)
-    run.put(*range(7))
-    jobs = run.take()
-    assert len(jobs) == 7
-    before = run.fifo.next_lsn
-    run.done(*jobs)
-    assert run.fifo.next_lsn - before == 3
-    assert run.is_balanced()
-    assert run.fifo.counters[stats.DONE] == 7
 
 
 def test_segments_that_are_done_go(run: Run, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from larbinpy.errors import StorageError
 from larbinpy.frontier.frontier import Frontier
 from larbinpy.frontier.tail import BUFFER_BYTES
 from larbinpy.records import Outcome, ParsedPage
-from tests.frontier.logs import FailingDisk, is_balanced, links, open_log, reopened, waiting
+from tests.frontier.logs import FailingDisk, end, is_balanced, links, open_log, reopened, waiting
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,8 +59,8 @@ def test_refused_outcomes_are_noted_later(tmp_path: Path) -> None:
     frontier, places = frontier_on(tmp_path, disk)
     frontier.put(links(MANY))
     disk.fail_next_write(times=3)
-    frontier.done(pages(4), places[:4])
-    frontier.done(pages(5)[4:], places[4:5])
+    end(frontier, pages(4), places[:4])
+    end(frontier, pages(5)[4:], places[4:5])
     assert frontier.undone == 5
     with pytest.raises(StorageError, match="No space left"):
         frontier.commit()
@@ -78,7 +78,7 @@ def test_tidying_is_repeated(tmp_path: Path) -> None:
     frontier, places = frontier_on(tmp_path, disk)
     frontier.put(links(MANY))
     disk.fail_next_write(times=2)
-    frontier.done(pages(1), places[:1])
+    end(frontier, pages(1), places[:1])
     with pytest.raises(StorageError, match="No space left"):
         frontier.tidy()
     frontier.tidy(wait=True)

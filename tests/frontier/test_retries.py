@@ -12,7 +12,7 @@ from larbinpy.frontier.frontier import Frontier
 from larbinpy.frontier.payloads import HostState, Retry
 from larbinpy.frontier.retries import Retries
 from larbinpy.records import FetchJob, Outcome, ParsedPage
-from tests.frontier.logs import FailingDisk, links, open_log, reopened
+from tests.frontier.logs import FailingDisk, end, links, open_log, reopened
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -104,7 +104,7 @@ def test_a_url_waits_for_its_next_try_in_the_log(tmp_path: Path) -> None:
     (third,) = take_all(frontier, table, 1)
     assert (third.id, third.attempt) == (tried.id, 2)
     page = ParsedPage(third.id, 1, Outcome.SUCCESS, 200)
-    frontier.done([page], [third.position])
+    end(frontier, [page], [third.position])
     frontier.close()
 
     frontier, table = open_frontier(tmp_path)

@@ -16,7 +16,7 @@ from larbinpy.frontier.frontier import Frontier
 from larbinpy.frontier.payloads import RecordType
 from larbinpy.frontier.segment import HEADER_BYTES, SEGMENT_SHIFT
 from larbinpy.records import Outcome, ParsedPage
-from tests.frontier.logs import UUID, files, links, open_log
+from tests.frontier.logs import UUID, end, files, links, open_log
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,7 +50,7 @@ class Shard:
 def finish_all(fifo: PersistentFifo, frontier: Frontier, places: list[int]) -> None:
     """Give every URL its outcome."""
     urls = fifo.read(places)
-    frontier.done([ParsedPage(url[0], 1, Outcome.SUCCESS, 200) for url in urls], places)
+    end(frontier, [ParsedPage(url[0], 1, Outcome.SUCCESS, 200) for url in urls], places)
 
 
 def put(shard: Shard, numbers: range) -> list[int]:

@@ -281,3 +281,18 @@ def test_impossible_wish_of_libcurl_is_kept(loop: EventLoop, multi: FakeMulti) -
     """The callback never raises: that would fail every transfer."""
     multi.want(pycurl.POLL_IN, 100_000)
     assert isinstance(loop.curl_error, OSError)
+
+
+def test_events_gather_for_a_while(loop: EventLoop, pair: Pair) -> None:
+    """An event that is there waits for others, counted from the last ``poll``; not without time."""
+    near, far = pair
+    loop.watch(near.fileno(), READ, lambda _: None)
+    far.send(b"x")
+    loop.poll(0)
+    begun = time.monotonic()
+    assert loop.poll(1.0, 0.05) == 1
+    gathered = time.monotonic()
+    assert gathered - begun >= 0.045
+    assert loop.poll(0.0, 5.0) == 1
+    assert loop.poll(0.001, 5.0) == 1
+    assert time.monotonic() - gathered < 4.0

@@ -76,7 +76,7 @@ def test_a_page_is_held_until_it_is_answered(handover: Handover, parsers: Parser
     assert (page.id, page.epoch, page.attempt, page.body) == (7, EPOCH, 0, b"body")
     assert (7 in handover, len(handover), handover.pages) == (True, 1, 1)
     assert handover.answered(7) is given.job
-    assert (7 in handover, len(handover), handover.pages, handover.bytes) == (False, 0, 0, 0)
+    assert (7 in handover, len(handover), handover.pages, handover.nbytes) == (False, 0, 0, 0)
     assert handover.answered(7) is None
 
 
@@ -87,11 +87,11 @@ def test_bytes_are_those_of_what_is_held(handover: Handover, parsers: Parsers) -
     for one in given:
         handover.give(one)
     bare = sum(len(one.body) + len(one.headers) for one in given)
-    assert bare < handover.bytes < bare + 20 * 1000
+    assert bare < handover.nbytes < bare + 20 * 1000
     parsers.pages(0)
     for number in range(20):
         handover.answered(number)
-    assert handover.bytes == 0
+    assert handover.nbytes == 0
 
 
 def test_requests_for_robots_are_not_counted_as_pages(handover: Handover) -> None:
@@ -148,7 +148,7 @@ def test_a_parser_has_at_most_8_mib_unanswered(handover: Handover, parsers: Pars
     assert parsers.ids(0) == [5]
     for number in range(6):
         handover.answered(number)
-    assert handover.bytes == 0
+    assert handover.nbytes == 0
 
 
 @pytest.mark.parametrize("size", [800_000, 917_000, MAX_PAYLOAD, 3 << 20])
@@ -214,7 +214,7 @@ def test_a_dead_parsers_pages_are_sent_again(
     assert [(page.id, page.attempt) for page in parsers.pages(2)] == [(0, 2), (2, 2)]
     for number in (0, 2):
         handover.answered(number)
-    assert handover.bytes == 0
+    assert handover.nbytes == 0
 
 
 def test_only_the_dead_parsers_pages_are_sent_again(handover: Handover, parsers: Parsers) -> None:
