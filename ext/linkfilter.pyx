@@ -35,9 +35,9 @@ from linkpage cimport (
     write_one, written_add, written_cache, written_forget, written_init,
 )
 from linkrules cimport (
-    ACCEPTED, LINKS_PER_PAGE, MAX_U16, REASONS, candidate, hash_of_host, host_domain,
-    host_of, host_table, hosts_find, hosts_init, hosts_put, link_limits, link_rules, page_facts,
-    set_depth, suffix, suffix_set, suffixes_add, suffixes_init, verdict,
+    ACCEPTED, LINKS_PER_PAGE, MAX_U16, REASONS, candidate, hash_of_host, host_domain, host_of,
+    host_table, hosts_find, hosts_init, hosts_put, link_limits, link_rules, page_facts, queued_url,
+    set_depth, still, suffix, suffix_set, suffixes_add, suffixes_init, verdict,
 )
 
 
@@ -286,6 +286,32 @@ cdef class LinkFilter:
         batch.found = found
         batch.filtered = {i: self._refused[i] for i in range(REASONS) if self._refused[i]}
         return batch
+
+    def judge(self, list urls not None):
+        """Apply the rules again to URLs that were queued before, maybe under other rules.
+
+        Args:
+            urls: tuples of URL (normalised), its host, the page it was found on (empty: unknown),
+                ``LINK_*`` bits and kind.
+
+        Returns:
+            A byte for each: ``records.Filtered``, or 255 for a URL that is still accepted.  Depth
+            and element are not asked for.
+
+        Cost: that of the rules; no URL is copied.
+        """
+        cdef queued_url queued
+        cdef bytes url, host, via
+        cdef Py_ssize_t i
+        cdef bytes verdicts = PyBytes_FromStringAndSize(NULL, len(urls))
+        cdef uint8_t *out = <uint8_t *>PyBytes_AS_STRING(verdicts)
+        for i in range(len(urls)):
+            url, host, via, queued.flags, queued.kind = urls[i]
+            queued.url, queued.url_len = url, len(url)
+            queued.host, queued.host_len = host, len(host)
+            queued.via, queued.via_len = via, len(via)
+            out[i] = <uint8_t>still(&self._rules, &queued)
+        return verdicts
 
     cdef int64_t check_and_reserve(self, const uint8_t *data, size_t size) except -1:
         """Count the records, and make room for them."""

@@ -24,6 +24,8 @@ cdef extern from "resolved.h" nogil:
     bint is_host(const resolved_link *link, const uint8_t *host, size_t host_len)
     bint has_query(const uint8_t *text, size_t size)
     size_t length_of_path(const uint8_t *text, size_t size)
+    size_t host_at(const uint8_t *url, size_t size)
+    bint is_at_host(const uint8_t *url, size_t size, const uint8_t *host, size_t host_len)
 
 cdef extern from "suffixes.h" nogil:
     ctypedef struct suffix:
@@ -114,6 +116,17 @@ cdef struct page_facts:
     bint nofollow  # it asks that none of its links be followed
 
 
+cdef struct queued_url:
+    const uint8_t *url
+    size_t url_len
+    const uint8_t *host
+    size_t host_len
+    const uint8_t *via  # the page it was found on
+    size_t via_len      # 0 = nobody knows
+    uint8_t flags
+    uint8_t kind
+
+
 cdef struct candidate:
     const resolved_link *link
     int64_t index  # of all links of the page
@@ -185,6 +198,40 @@ cdef inline int shape(const link_rules *rules, const uint8_t *file, size_t size,
     return SEGMENT_REPEATS if over == OVER_REPEATS else QUERY
 
 
+cdef inline int taste(const link_rules *rules, const uint8_t *file, size_t size,
+                      size_t path_len, uint8_t kind) noexcept nogil:
+    """What path and query alone are refused for, or ACCEPTED."""
+    if kind != KIND_SITEMAP:  # which is no page
+        if not rules.cgi and has_query(file, size):
+            return CGI
+        if is_forbidden(rules, file, path_len):
+            return EXTENSION
+    return shape(rules, file, size, path_len)
+
+
+cdef inline int still(const link_rules *rules, const queued_url *url) noexcept nogil:
+    """The first rule that refuses a URL that was queued before, or ACCEPTED.
+
+    What only its page could tell, depth and element, is not asked again.
+    """
+    cdef size_t file, size, path_len
+    cdef int reason
+    if url.flags & LINK_SEED:
+        return ACCEPTED
+    file = file_start(url.url, url.url_len, host_at(url.url, url.url_len) + url.host_len)
+    if file > url.url_len:
+        return INVALID
+    size = url.url_len - file
+    path_len = length_of_path(url.url + file, size)
+    reason = taste(rules, url.url + file, size, path_len, url.kind)
+    if reason != ACCEPTED:
+        return reason
+    if (not rules.external and url.via_len and not url.flags & LINK_REDIRECT
+            and not is_at_host(url.via, url.via_len, url.host, url.host_len)):
+        return OUT_SITE
+    return ACCEPTED if is_in_scope(rules, url.host, url.host_len) else OUT_SITE
+
+
 cdef inline int verdict(const link_rules *rules, candidate *found,
                         const page_facts *page) noexcept nogil:
     """The first rule that refuses a link, or ACCEPTED with its left and level filled in."""
@@ -209,12 +256,7 @@ cdef inline int verdict(const link_rules *rules, candidate *found,
         return ACCEPTED
     if is_nofollow(rules, link, page):
         return NOFOLLOW
-    if page.kind != KIND_SITEMAP:  # which is no page: no taste
-        if not rules.cgi and has_query(url + file, link.url_len - file):
-            return CGI
-        if is_forbidden(rules, url + file, path_len):
-            return EXTENSION
-    over = shape(rules, url + file, link.url_len - file, path_len)
+    over = taste(rules, url + file, link.url_len - file, path_len, page.kind)
     if over != ACCEPTED:
         return over
     is_outside = not is_host(link, page.host, page.host_len)

@@ -42,6 +42,19 @@ static inline int has_query(const uint8_t *text, size_t size) {
     return found;
 }
 
+/* Where the host of a normalised URL begins. */
+static inline size_t host_at(const uint8_t *url, size_t size) {
+    return size > 4 && url[4] == 's' ? 8 : 7;
+}
+
+/* Whether a normalised URL has this host. */
+static inline int is_at_host(const uint8_t *url, size_t size, const uint8_t *host,
+                             size_t host_len) {
+    size_t end = host_at(url, size) + host_len;
+    if (end > size || memcmp(url + end - host_len, host, host_len) != 0) return 0;
+    return end == size || url[end] == ':' || url[end] == '/' || url[end] == '?';
+}
+
 static inline size_t length_of_path(const uint8_t *text, size_t size) {
     const uint8_t *query = memchr(text, '?', size);
     return query ? (size_t)(query - text) : size;

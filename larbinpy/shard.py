@@ -95,6 +95,8 @@ class Shard:
                 case "resume" | "pause" as verb:
                     self._flow.is_fetching = verb == "resume"
                     self._hold()
+                case "sites":
+                    self._parts.scope.sites_known()
                 case "blame":
                     self._handover.charge(message["id"])
                 case "stop":

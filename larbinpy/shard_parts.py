@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -22,10 +23,11 @@ from larbinpy.politeness.bandwidth import Bandwidth
 from larbinpy.politeness.gate import Gate
 from larbinpy.politeness.outage import Line
 from larbinpy.records import ID_SHARD_SHIFT, ID_WITHOUT_ENQ
+from larbinpy.shard_scope import Scope
 from larbinpy.shared import CrawlMemory, Global
 from larbinpy.slots import Slots
 from larbinpy.suspects import Suspects
-from larbinpy.wiring import CREDIT_PER_CONNECTION, SPARE_CREDIT
+from larbinpy.wiring import CREDIT_PER_CONNECTION, SPARE_CREDIT, make_links
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,6 +57,7 @@ class ShardParts:
     fetcher: Fetcher
     handover: Handover
     tickets: Tickets
+    scope: Scope
     ledger: Ledger
     slots: Slots
     suspects: Suspects
@@ -115,6 +118,7 @@ class ShardParts:
             fetcher=_make_fetcher(start, connections, loop),
             handover=Handover(start.directory, queue.fifo.epoch),
             tickets=Tickets(memory, start.index, is_limited=bool(config.limit_page)),
+            scope=_make_scope(start, queue),
             ledger=Ledger(queue.fifo.counters, memory, start.index),
             slots=Slots(memory.shard[start.index]),
             suspects=Suspects(queue.frontier, queue.hosts, addresses, start.poison),
@@ -127,6 +131,16 @@ class ShardParts:
             refusal=shard_network.refusal(config),
             request_id=start.index << ID_SHARD_SHIFT | ID_WITHOUT_ENQ,
         )
+
+
+def _make_scope(start: Start, queue: Queue) -> Scope:
+    """What was queued before this run has smaller numbers than all that comes."""
+    is_new = queue.found.epoch == 1
+    return Scope(
+        partial(make_links, start),
+        below=0 if is_new else queue.fifo.next_lsn,
+        needs_sites=start.config.lock_site,
+    )
 
 
 def _make_manners(

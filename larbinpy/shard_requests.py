@@ -32,8 +32,8 @@ class Requests:
 
     __slots__ = (
         "_addresses", "_bandwidth", "_budgets", "_clock", "_errands", "_fetcher", "_flow",
-        "_frontier", "_gate", "_handover", "_manners", "_parts", "_rules", "_slots", "_suspects",
-        "_tickets",
+        "_frontier", "_gate", "_handover", "_manners", "_parts", "_rules", "_scope", "_slots",
+        "_suspects", "_tickets",
     )  # fmt: skip
 
     def __init__(self, parts: ShardParts, flow: Flow, rules: Rules) -> None:
@@ -52,6 +52,7 @@ class Requests:
         self._manners = parts.manners
         self._slots = parts.slots
         self._suspects = parts.suspects
+        self._scope = parts.scope
         self._tickets = parts.tickets
 
     def start(self, now: int) -> None:
@@ -71,8 +72,13 @@ class Requests:
         except StorageError as error:
             self._flow.refused(error)
             return
+        refused = self._scope.refused(batch)
         for taken in batch:
-            self._begin(taken, now)
+            if taken.job.id in refused and not taken.code:
+                self._refuse(taken.job, Outcome.OUT_SITE, refused[taken.job.id])
+                self._frontier.skip(taken.job.host_id)
+            else:
+                self._begin(taken, now)
 
     def _start_alone(self, now: int) -> None:
         """Ask for one of the URLs that may have brought the shard down, and for nothing else."""
@@ -88,7 +94,7 @@ class Requests:
         flow = self._flow
         if not flow.is_fetching or flow.refusal or self._handover.nbytes >= self._parts.body_bytes:
             return 0
-        if not self._manners.is_line_fine:
+        if not (self._manners.is_line_fine and self._scope.is_known):
             return 0
         credit = self._parts.credit - flow.in_flight - len(self._handover) - flow.unwritten
         return min(self._fetcher.free(), credit, self._tickets.left(), TAKE_MAX)

@@ -100,6 +100,7 @@ class Supervisor:
         self._are_seeds_open = True
         self._bad: set[int] = set()
         """Processes that we have ended ourselves."""
+        self._are_sites_known = False
         self._exit: str | None = None
         self._signals = 0
 
@@ -156,7 +157,10 @@ class Supervisor:
         self._ready.add(child.index)
         if self._exit is not None:
             self._stopping.ready(child, self._observer.seconds())
-        elif self._begun_s is not None:
+            return
+        if self._are_sites_known:
+            child.tell("sites")
+        if self._begun_s is not None:
             child.tell("pause" if self._paused else "resume")
         elif len(self._ready) == self._crew.shards:
             self._begin()
@@ -186,7 +190,9 @@ class Supervisor:
         self._end(ending.FAULT, f"{child.name}: {message['text']}")
 
     def _on_sites(self, child: Child, _message: dict[str, Any]) -> None:
-        """The seeder has written the start hosts: parsers read them before the first page."""
+        """The seeder has written the start hosts: they are read before the first page."""
+        self._are_sites_known = True
+        self._crew.tell("shard", "sites")
         self._crew.tell("parser", "sites")
         child.tell("go")
 

@@ -189,6 +189,30 @@ def test_equals_reference(
                 known.forget(0)
 
 
+queued = st.lists(
+    st.tuples(
+        st.sampled_from(HOSTS),
+        st.sampled_from([b"http://%b%b", b"https://%b:8080%b"]),
+        st.sampled_from(FILES),
+        st.sampled_from([b"", *(b"https://%b/" % host for host in HOSTS), b"http://a.org:8/x"]),
+        st.sampled_from([0, 0, SEED, REDIRECT, FORCE | HTTPS]),
+        st.integers(0, 2),
+    ).map(lambda url: (url[1] % (url[0], url[2]), url[0], *url[3:])),
+    max_size=20,
+)
+
+
+@given(settings_of_filter, queued)
+@settings(max_examples=150, deadline=None)
+def test_judging_again_equals_reference(
+    changes: dict[str, Any], urls: list[tuple[bytes, bytes, bytes, int, int]]
+) -> None:
+    """URLs that were queued before, under whatever rules."""
+    arguments = {**DEFAULTS, **changes}
+    expected = plain.LinkFilter(domain_of=domain_of, **arguments)
+    assert native.LinkFilter(domain_of=domain_of, **arguments).judge(urls) == expected.judge(urls)
+
+
 # --- rule by rule -------------------------------------------------------------------------------
 
 
@@ -201,6 +225,26 @@ def test_entry_says_all_of_a_link() -> None:
     assert read_links(batch.entries[0]) == [Link(url, fp, 2, 3, 8443, 8, 9, 1, 2, 3, HTTPS | FORCE)]
     assert batch.fingerprints == [u64s(fp)]
     assert (batch.counts, batch.found, batch.duplicates, batch.filtered) == ([1], 1, 0, {})
+
+
+def test_what_was_queued_is_judged_by_the_rules_of_today() -> None:
+    """A byte each: why it is refused now, or 255; what an operator named is never refused."""
+    url = (b"http://a.org/x.pdf?q", b"a.org", b"http://b.org/", 0, 0)
+    seed = (*url[:3], SEED, 0)
+    assert make(cgi=True).judge([url, seed]) == b"\xff\xff"
+    assert make().judge([url, seed]) == bytes([Filtered.CGI, 255])
+    assert make(cgi=True, forbidden=[b".pdf"]).judge([url]) == bytes([Filtered.EXTENSION])
+    assert make(cgi=True, external=False).judge([url]) == bytes([Filtered.OUT_SITE])
+    assert make(cgi=True, domains=[b".net"]).judge([url]) == bytes([Filtered.OUT_SITE])
+    assert make(cgi=True, sites=[b"b.org"]).judge([url]) == bytes([Filtered.OUT_SITE])
+
+
+@pytest.mark.parametrize(
+    "url", [(b"", b"", b"", 0, 0), (b"http://a", b"a.org", b"", 0, 0), (b"h", b"", b"", 0, 0)]
+)
+def test_judging_what_is_no_url_is_safe(url: tuple[bytes, bytes, bytes, int, int]) -> None:
+    """A host that leaves its URL is refused; nothing behind the URL is read."""
+    assert make().judge([url]) == bytes([Filtered.INVALID])
 
 
 def test_empty_page() -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from larbinpy.records import MAX_URL_BYTES, Filtered
-from tests.reference.linkbuffers import Link, Resolved, read_resolved
+from tests.reference.linkbuffers import Link, Resolved, read_resolved, resolved
 from tests.reference.linkentry import FORCE, fingerprint_of
 from tests.reference.linkentry import shard as shard_of
 
@@ -151,6 +151,15 @@ class LinkFilter:
         batch = self._batch(list(accepted.values()), len(links), dict(filtered))
         batch.verdicts = bytes(verdicts) if has_verdicts else None
         return batch
+
+    def judge(self, urls: list[tuple[bytes, bytes, bytes, int, int]]) -> bytes:
+        return bytes(self._still(*url) for url in urls)
+
+    def _still(self, url: bytes, host: bytes, via: bytes, flags: int, kind: int) -> int:
+        found = resolved(url)
+        is_outside = via != b"" and resolved(via).host != host
+        reason = self._refusal(found, is_outside, 0, flags, kind, False)
+        return 255 if reason is None else int(reason)
 
     def _depth(self, depth: int, flags: int) -> int:
         if flags & REDIRECT:
