@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import time
 from collections import Counter
+from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -20,6 +24,12 @@ if TYPE_CHECKING:
     from larbinpy.testing.web.process import Request
 
 WAIT_S = 0.1
+FEW_ADDRESSES = WebSpec(
+    hosts=24, pages=6, chain=0, notes=0, named=1.0, names_per_address=6, layered=False,
+    off_scope=0.0, roots=24, page_bytes=2000, page_spread=500, links=8,
+)  # fmt: skip
+MOST_AT_A_TIME = 4
+"""Requests under way, and of these addresses not yet logged."""
 LINE = {"ts": "2026-01-01T00:00:00.000000Z", "url": "http://a.org/", "outcome": "success",
         "status": 200, "ip": "192.0.2.1", "duration_ms": 7}  # fmt: skip
 
@@ -38,11 +48,7 @@ def test_the_log_tells_what_the_server_saw(
     tmp_path: Path, shards: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Every request is in both; with many hosts on few addresses nobody was asked too soon."""
-    spec = WebSpec(
-        hosts=24, pages=6, chain=0, notes=0, named=1.0, names_per_address=6, layered=False,
-        off_scope=0.0, roots=24, page_bytes=2000, page_spread=500, links=8,
-    )  # fmt: skip
-    with WebProcess(spec, tmp_path / "web") as web:
+    with WebProcess(FEW_ADDRESSES, tmp_path / "web") as web:
         crawl = Crawl(
             tmp_path, [url.decode() for url in web.seeds], hostsFile=str(web.hosts_file),
             waitDuration=f"{WAIT_S}", fetchProcesses=shards, limitPage="100",
@@ -55,6 +61,62 @@ def test_the_log_tells_what_the_server_saw(
     asked = Counter(web.web.host(one.host).name + b":%d" % web.port + one.path for one in seen)
     assert {url.removeprefix("http://").encode(): n for url, n in logged.items()} == asked
     assert nearest_s(seen) > WAIT_S / 2
+
+
+@pytest.mark.slow
+@pytest.mark.crash
+@pytest.mark.parametrize("shards", ["1", "2", "4"])
+def test_kills_make_nobody_faster_and_hide_nothing(tmp_path: Path, shards: str) -> None:
+    """Over two kills the server saw no more than the log tells and what was under way then."""
+    kills = 2
+    with WebProcess(FEW_ADDRESSES, tmp_path / "web") as web:
+        crawl = Crawl(
+            tmp_path, [url.decode() for url in web.seeds], hostsFile=str(web.hosts_file),
+            waitDuration=f"{WAIT_S}", fetchProcesses=shards, limitPage="60",
+        )  # fmt: skip
+        for kill in range(1, kills + 1):
+            child = crawl.start(is_group=True)
+            lines = wait_for_lines(crawl.state / "crawl.log", 30 * kill)
+            os.killpg(child.pid, signal.SIGKILL)
+            child.communicate()
+            assert lines
+        assert crawl.run() == 3
+        seen = web.requests()
+    arguments = ["audit", "-c", str(tmp_path / "conf")]
+    assert main(arguments) == 0
+    logged = Counter(line["url"] for line in crawl.log() if line["ip"] and line["status"])
+    asked = Counter(
+        f"http://{web.web.host(one.host).name.decode()}:{web.port}{one.path.decode()}"
+        for one in seen
+    )
+    assert not logged - asked
+    assert (asked - logged).total() <= kills * MOST_AT_A_TIME
+    assert nearest_s(seen) > WAIT_S / 2
+    assert main([*arguments, str(hastened(crawl))]) == 1
+
+
+def wait_for_lines(path: Path, count: int) -> bool:
+    """Until a crawl has logged so many requests."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        if path.exists() and path.read_bytes().count(b"\n") >= count:
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def hastened(crawl: Crawl) -> Path:
+    """A copy of the log in which one request came 50 ms before its host's time."""
+    lines = [line for line in crawl.log() if line["ip"] and line["status"]]
+    lines.sort(key=lambda line: line["ts"])
+    first = lines[len(lines) // 2]
+    last = next(line for line in lines if line["ts"] > first["ts"] and line["ip"] == first["ip"])
+    moment = datetime.fromisoformat(first["ts"]) + timedelta(seconds=WAIT_S - 0.05)
+    last["ts"] = moment.isoformat(timespec="microseconds").replace("+00:00", "Z")
+    state = crawl.directory / "hastened"
+    state.mkdir()
+    (state / "crawl.log").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return state
 
 
 def log(tmp_path: Path, *changes: dict[str, str]) -> str:

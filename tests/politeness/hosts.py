@@ -137,14 +137,15 @@ class Crawl:
         (directory / "conf").write_text("".join(f"{k} {v}\n" for k, v in given.items()))
         self.errors = ""
 
-    def start(self) -> subprocess.Popen[str]:
-        """Start the command; it is the caller's to end."""
+    def start(self, *, is_group: bool = False) -> subprocess.Popen[str]:
+        """Start the command, if wanted as a group of its own; it is the caller's to end."""
         return subprocess.Popen(
             [sys.executable, "-m", "larbinpy", "-c", str(self.directory / "conf")],
             env={**os.environ, "PYTHONPATH": str(CHECKOUT)},
             stdin=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
+            start_new_session=is_group,
         )
 
     def run(self, timeout_s: float = 60) -> int:
