@@ -18,6 +18,7 @@ from larbinpy.errors import StorageError
 from larbinpy.records import Directive, Kind, Outcome
 from larbinpy.store.crawlindex import NAME as INDEX
 from larbinpy.store.crawlindex import CrawlIndex
+from larbinpy.store.validators import NONE, Validators
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +30,7 @@ _TAIL_BYTES: Final = 1 << 16
 _LINE: Final = (
     '{"ts":"%s.%06dZ","kind":"%s","id":%d,"attempt":%d,"url":"%s","outcome":"%s","status":%s,'
     '"bytes":%d,"mime":%s,"depth":%d,"via":%s,"ip":%s,"duration_ms":%d,"digest":%s,'
-    '"simhash":%s,"near":%s,"robots":%s,"canonical":%s,"reason":%s}\n'
+    '"simhash":%s,"near":%s,"robots":%s,"canonical":%s,"etag":%s,"modified":%s,"reason":%s}\n'
 )
 _KINDS: Final = {kind: kind.name.lower() for kind in Kind}
 _DIRECTIVES: Final = {
@@ -62,6 +63,8 @@ class LineMaker:
         if second != self._second:
             self._second = second
             self._second_text = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
+        is_good = parsed.outcome == Outcome.SUCCESS and page.kind == Kind.PAGE
+        version = Validators.of(page.headers) if is_good else NONE
         digest = f'"{self._digest}:{parsed.digest.hex()}"' if any(parsed.digest) else "null"
         return (
             _LINE
@@ -85,6 +88,8 @@ class LineMaker:
                 parsed.near or "null",
                 _DIRECTIVES[parsed.directives],
                 _quote(parsed.canonical),
+                _quote(version.etag),
+                _quote(version.modified),
                 _quote(page.reason),
             )
         ).encode("ascii")

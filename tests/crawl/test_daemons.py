@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import http.client
 import sys
 from typing import TYPE_CHECKING
 
 import pytest
 import xxhash
 
+from larbinpy.store.validators import Validators
 from tests.crawl.crawls import Crawl, Line
 from tests.crawl.daemons import Apache, open_directory, squid
 from tests.crawl.peers import Nginx, free_port, make_certificates, running
@@ -65,6 +67,23 @@ def test_apache_sees_one_connection_and_who_asks(tmp_path: Path, site: Path) -> 
     numbers = [request.partition("on=")[2].split()[0] for request in apache.requests]
     assert numbers == [str(n) for n in range(7)]
     assert all('from=me@a.test agent="larbin"' in request for request in apache.requests)
+
+
+def test_apache_knows_the_version_that_was_logged(tmp_path: Path, site: Path) -> None:
+    """Asked with what its page said of itself, it answers that nothing has changed."""
+    apache = Apache(site, "")
+    (apache.pages / "index.html").write_text(PAGE)
+    with apache.running():
+        (line,) = crawl(tmp_path, f"http://a.test:{apache.port}/")
+        version = Validators(line["etag"].encode(), line["modified"].encode())
+        fields = [condition.decode().split(": ") for condition in version.conditions()]
+        connection = http.client.HTTPConnection("127.0.0.1", apache.port)
+        for given in (fields, fields[:1], fields[1:]):
+            connection.request("GET", "/", headers=dict(given))
+            answer = connection.getresponse()
+            assert (answer.status, answer.read()) == (304, b"")
+        connection.close()
+    assert len(fields) == 2
 
 
 def test_apache_over_tls(tmp_path: Path, site: Path) -> None:

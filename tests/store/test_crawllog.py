@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 KEY = bytes(16)
 FIELDS = [
     "ts", "kind", "id", "attempt", "url", "outcome", "status", "bytes", "mime", "depth", "via",
-    "ip", "duration_ms", "digest", "simhash", "near", "robots", "canonical", "reason",
+    "ip", "duration_ms", "digest", "simhash", "near", "robots", "canonical",
+    "etag", "modified", "reason",
 ]  # fmt: skip
 
 
@@ -72,6 +73,8 @@ def test_every_field() -> None:
         "near": 9,
         "robots": "noindex,nofollow",
         "canonical": "http://a.test/c",
+        "etag": None,
+        "modified": None,
         "reason": "r",
     }
 
@@ -89,6 +92,8 @@ def test_what_is_not_known_is_null() -> None:
         "near",
         "robots",
         "canonical",
+        "etag",
+        "modified",
         "reason",
     ]
 
