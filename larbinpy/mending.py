@@ -79,6 +79,25 @@ class Mender:
         self._crew.replace(child, **self._blamed(child))
         return None
 
+    def cut_short(self, deadline_s: float) -> list[str]:
+        """Kill parsers that take too long for a page; returns what to say of them.
+
+        Each is then replaced like any that died, and the page charged.
+        """
+        said = []
+        for parser in self._crew.of("parser"):
+            memory = self._memory.parser[parser.index]
+            page_id = memory.overdue(self._clock.now_ns(), round(deadline_s * 1e9))
+            if page_id is None or parser.exit_code() is not None:
+                continue
+            parser.kill()
+            blamed = memory.blamed()
+            if blamed and blamed[0] == page_id:
+                said.append(f"{parser.name} took longer than parserDeadline for a page")
+            else:
+                memory.end()  # it was through in the last moment: no page is to blame
+        return said
+
     def clear(self, page_id: int) -> None:
         """A suspect was asked for, and its shard lives."""
         self._suspects[page_id >> ID_SHARD_SHIFT].discard(page_id)

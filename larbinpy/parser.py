@@ -9,6 +9,7 @@ other batches go on meanwhile.
 from __future__ import annotations
 
 import os
+import resource
 import select
 import socket
 import sys
@@ -62,6 +63,7 @@ class Parser:
         self._control = control
         self._start = start
         self._config = start.config
+        limit_memory(start.config.parser_memory_bytes)
         memory = CrawlMemory.attach(memory_fd, start.shards, start.parsers)
         self._slot = memory.parser[start.index]
         self._senders = {shard: LinkSender() for shard in range(start.shards)}
@@ -226,6 +228,7 @@ class Parser:
         page, reading = batch.unstored
         is_page = page.kind not in (Kind.ROBOTS, Kind.RETRY)
         if is_page and reading.is_good and self._is_wanted(reading):
+            self._slot.store()
             self._store.put(page, reading.body, reading.mime)
         batch.unstored = None
 
@@ -311,6 +314,17 @@ class Parser:
         """Whether the shard that has sent a page is there: a successor wants it again."""
         shard = page.id >> ID_SHARD_SHIFT
         return bool(self._senders[shard].channel) and page.epoch > self._over[shard]
+
+
+def limit_memory(size: int) -> None:
+    """Let this process have so much memory of its own; what asks for more gets MemoryError.
+
+    The limit is that of data (brk and private mappings): code and shared memory do not count.
+    A page that needs more brings the parser down, and is blamed for it like for any other death.
+    """
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    wanted = size if hard == resource.RLIM_INFINITY else min(size, hard)
+    resource.setrlimit(resource.RLIMIT_DATA, (wanted, hard))
 
 
 def _pages_of(frame: Frame) -> list[Page]:

@@ -79,7 +79,8 @@ class ParserWord(IntEnum):
 
     PAGE_ID = 0
     BEGAN_NS = 1
-    """When the parsing of that page began (monotonic); 0 = no page is being parsed."""
+    """When the parsing of that page began (monotonic); 0 = no page is in hand, ``STORING`` = it
+    has been parsed."""
     PAGES = 2
     CPU_NS = 3
 
@@ -96,6 +97,8 @@ TRANSFER_SLOTS: Final = 4096
 COUNTER_LINES: Final = _lines(COUNTER_WORDS + 1)
 SHARD_WORDS: Final = LINE_WORDS + COUNTER_LINES + TRANSFER_SLOTS
 PARSER_WORDS: Final = LINE_WORDS
+STORING: Final = 1
+"""In place of a time: the page waits for a disk, which may take as long as it likes."""
 
 
 class ShardMemory:
@@ -135,12 +138,23 @@ class ParserMemory:
         self.words.store(ParserWord.PAGE_ID, page_id)
         self.words.store(ParserWord.BEGAN_NS, now_ns)
 
+    def store(self) -> None:
+        """Note that the page in hand is parsed, and is being stored."""
+        self.words.store(ParserWord.BEGAN_NS, STORING)
+
+    def overdue(self, now_ns: int, deadline_ns: int) -> int | None:
+        """The id of a page whose parsing takes longer than ``deadline_ns``, if there is one."""
+        blamed = self.blamed()
+        if blamed is None or blamed[1] == STORING or now_ns - blamed[1] < deadline_ns:
+            return None
+        return blamed[0]
+
     def end(self) -> None:
         """Note that no page is being parsed."""
         self.words.store(ParserWord.BEGAN_NS, 0)
 
     def blamed(self) -> tuple[int, int] | None:
-        """Return id and begin of the page being parsed, ``None`` if there is none.
+        """Return id and begin (or ``STORING``) of the page in hand, ``None`` if there is none.
 
         Exact for a parser that is dead; of a living one the id belongs to the begin.
         """

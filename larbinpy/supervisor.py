@@ -122,6 +122,7 @@ class Supervisor:
     def _turn(self, signals: Signals) -> None:
         """One round: hear, mend, look, show."""
         self._hear(signals)
+        self._cut_short()
         self._mend()
         self._pause_or_go_on()
         self._look()
@@ -259,6 +260,11 @@ class Supervisor:
             else:
                 self._replace(child, code)
 
+    def _cut_short(self) -> None:
+        """End parsers that take too long for a page; they are mended like others that died."""
+        for text in self._mender.cut_short(self._config.parser_deadline_s):
+            self._observer.say(text)
+
     def _seeder_ended(self, child: Child, code: int) -> None:
         """A successor reads all seeds again, and what was queued before is not new.
 
@@ -345,6 +351,7 @@ class Supervisor:
             self._stopping.begin(role, drain_s, self._observer.seconds())
             while self._stopping.is_waiting(self._observer.seconds()):
                 self._hear(signals)
+                self._cut_short()
                 self._observer.show(self._crew)
                 self._bury()
             if self._crew.of(role):

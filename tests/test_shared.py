@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from larbinpy.errors import FormatError
-from larbinpy.shared import COUNTER_WORDS, CrawlMemory, Global, ParserWord, ShardWord
+from larbinpy.shared import COUNTER_WORDS, STORING, CrawlMemory, Global, ParserWord, ShardWord
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -93,3 +93,15 @@ def test_only_the_page_being_parsed_is_blamed(memory: CrawlMemory) -> None:
     parser.end()
     assert parser.blamed() is None
     assert parser.words.load(ParserWord.PAGES) == 0
+
+
+def test_a_page_is_overdue_while_it_is_read_alone(memory: CrawlMemory) -> None:
+    """Storing it may take long; it is still the one to blame."""
+    parser = memory.parser[1]
+    assert parser.overdue(10**9, 10) is None
+    parser.begin(5, now_ns=100)
+    assert parser.overdue(109, 10) is None
+    assert parser.overdue(110, 10) == 5
+    parser.store()
+    assert parser.overdue(10**9, 10) is None
+    assert parser.blamed() == (5, STORING)

@@ -360,6 +360,45 @@ def test_a_parser_is_started_again(stage: Stage) -> None:
     assert stage.of("parser").told == ["start", "peer", "peer"]
 
 
+@keys(parser_deadline_s=2.0)
+def test_a_parser_that_takes_too_long_is_ended(stage: Stage) -> None:
+    """Its page is charged, and it has a successor; that is no crash of ours."""
+    stage.begin()
+    page_id = 1 << ID_SHARD_SHIFT | 77
+    slow = stage.of("parser")
+    stage.made._memory.parser[0].begin(page_id, stage.clock.now_ns())
+    stage.clock.pass_s(1.9)
+    stage.turn()
+    assert stage.of("parser") is slow
+    stage.clock.pass_s(0.1)
+    stage.turn()
+    assert slow.code == -signal.SIGKILL
+    assert stage.of("parser") is not slow
+    assert {"verb": "blame", "id": page_id} in stage.of("shard", 1).messages
+    assert stage.made._memory.parser[0].blamed() is None
+
+
+@keys(parser_deadline_s=2.0)
+def test_a_page_that_is_through_in_the_last_moment_is_not_charged(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor the one that came after it."""
+    stage.begin()
+    memory = stage.made._memory.parser[0]
+    memory.begin(1 << ID_SHARD_SHIFT | 77, stage.clock.now_ns())
+    stage.clock.pass_s(2.0)
+    kill = Actor.kill
+
+    def late(self: Actor) -> None:
+        memory.begin(1 << ID_SHARD_SHIFT | 78, stage.clock.now_ns())
+        kill(self)
+
+    monkeypatch.setattr(Actor, "kill", late)
+    stage.turn()
+    assert "blame" not in stage.of("shard", 1).told
+    assert stage.exit is None
+
+
 def test_a_dead_shards_tickets_come_back(stage: Stage) -> None:
     """It holds none while it is down."""
     stage.begin()

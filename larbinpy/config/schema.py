@@ -211,11 +211,11 @@ class Config:
 
     # parse
     parser_memory_bytes: int = size(
-        "parserMemory", 1 << 30, "memory of a parser", low=64 << 20, group="performance",
-        since="0.1", later=NOT_YET,
+        "parserMemory", 1 << 30, "memory of a parser", low=256 << 20, group="performance",
+        since="0.1",
     )  # fmt: skip
     parser_deadline_s: float = seconds(
-        "parserDeadline", 5.0, "time for one page", low=0.1, since="0.1", later=NOT_YET
+        "parserDeadline", 5.0, "time for one page", low=0.1, since="0.1"
     )
     extract: str = string(
         "extract", "", "module:function that reads pages", since="0.1", later=NOT_YET
