@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 
 from larbinpy import stats
-from larbinpy._native.logcodec import done_totals
+from larbinpy._native.logdone import done_totals
 from larbinpy.frontier.payloads import done_entry
 from larbinpy.records import Filtered, Outcome, ParsedPage
 from larbinpy.stats import COUNTERS, Counters

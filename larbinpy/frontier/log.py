@@ -17,7 +17,8 @@ from array import array
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from larbinpy._native.logcodec import done_totals, positions
+from larbinpy._native.logcodec import positions
+from larbinpy._native.logdone import done_totals
 from larbinpy.frontier import disk as rim
 from larbinpy.frontier.durability import Durability
 from larbinpy.frontier.held import Done

@@ -17,7 +17,8 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Final
 
 from larbinpy._native.livetable import LiveTable
-from larbinpy._native.logcodec import SCAN_SEALED, Codec, digests
+from larbinpy._native.logcodec import SCAN_SEALED, Codec
+from larbinpy._native.logdone import digests
 from larbinpy.frontier import quarantine, seenfile
 from larbinpy.frontier.disk import storage_errors, sync_directory, write_at
 from larbinpy.frontier.payloads import (

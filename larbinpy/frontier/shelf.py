@@ -8,7 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Final
 
 from larbinpy._native.livetable import LiveTable
-from larbinpy._native.logcodec import SCAN_SEALED, Codec, digests
+from larbinpy._native.logcodec import SCAN_SEALED, Codec
+from larbinpy._native.logdone import digests
 from larbinpy._native.placemap import PlaceMap
 from larbinpy.errors import FormatError, StorageError
 from larbinpy.frontier import seenfile

@@ -219,58 +219,6 @@ def test_window_takes_whole_records_in_order(
     assert logcodec.positions(got, 9 << 32) == reference.positions(got, 9 << 32)
 
 
-entry = st.builds(
-    lambda fixed, filters: (
-        reference.DONE.pack(fixed[0], fixed[1], len(filters), *fixed[2:])
-        + b"".join(struct.pack("<BI", *pair) for pair in filters)
-    ),
-    st.tuples(u64, u8, u16, u16, u16, u16, st.sampled_from([bytes(16), b"d" * 16, b"e" * 16])),
-    st.lists(st.tuples(u8, u16), max_size=3),
-)
-
-
-@settings(max_examples=30, deadline=None)
-@given(st.lists(entry, max_size=5), st.integers(0, 3))
-def test_totals_of_done_entries(entries: list[bytes], cut: int) -> None:
-    """Sums as the reference's; entries that do not fill the bytes are refused."""
-    data = b"".join(entries)
-    data = data[: len(data) - cut]
-    try:
-        expected = reference.done_totals(data)
-    except ValueError:
-        with pytest.raises(ValueError, match="malformed"):
-            logcodec.done_totals(data)
-    else:
-        assert expected == logcodec.done_totals(data)
-
-
-@settings(max_examples=40, deadline=None)
-@given(
-    st.lists(st.tuples(st.sampled_from([1, 2, 6]), st.lists(entry, max_size=3)), max_size=5),
-    st.integers(0, 60),
-    st.integers(0, 600),
-)
-def test_digests_of_done_records(
-    made: list[tuple[int, list[bytes]]], cut: int, before: int
-) -> None:
-    """Those of whole entries in DONE records before an offset, without zeros."""
-    payloads = [(kind, b"".join(parts)) for kind, parts in made]
-    payloads = [(kind, payload[: len(payload) - cut]) for kind, payload in payloads]
-    data = segment_of(logcodec.Codec(UUID, 3), payloads)
-    found = logcodec.Codec(UUID, 3).scan(data, 64, 7)
-    arguments = (data, found.types, found.offsets, before)
-    assert reference.digests(*arguments) == logcodec.digests(*arguments)
-
-
-def test_digests_stay_inside_their_data() -> None:
-    """Offsets that lead outside raise."""
-    data = segment_of(logcodec.Codec(UUID, 3), [(2, bytes(40))])
-    with pytest.raises(ValueError, match="outside"):
-        logcodec.digests(data[:-5], b"\2", struct.pack("<I", 64), 1 << 32)
-    with pytest.raises(ValueError, match="one offset"):
-        logcodec.digests(data, b"\2\2", struct.pack("<I", 64), 1 << 32)
-
-
 def test_bytes_on_disk_never_change() -> None:
     """Golden value: segments written by any version must stay readable, so never change this."""
     codec = logcodec.Codec(UUID, 1)

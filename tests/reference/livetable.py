@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import struct
 
-from tests.reference.logcodec import DONE, HEAD, done_totals
+from tests.reference.logcodec import DONE, HEAD
+from tests.reference.logdone import done_totals
 
 
 class LiveTable:
