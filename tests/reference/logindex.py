@@ -19,7 +19,7 @@ def entries(key: bytes, lines: bytes, start: int) -> bytes:
     packed = []
     for line in re.findall(rb"[^\n]*\n", lines):
         start += len(line)
-        match = re.search(rb'"url":"((?:[^"\\\n]|\\[^\n])*)', line)
+        match = re.search(rb'"url":"((?:[^"\\\n]|\\[^\n]?)*)', line)
         packed.append(ENTRY.pack(hash_of(key, match[1] if match else b""), start))
     return b"".join(packed)
 
