@@ -30,8 +30,9 @@ _TAIL_BYTES: Final = 1 << 16
 _LINE: Final = (
     '{"ts":"%s.%06dZ","kind":"%s","id":%d,"attempt":%d,"url":"%s","outcome":"%s","status":%s,'
     '"bytes":%d,"mime":%s,"depth":%d,"via":%s,"ip":%s,"duration_ms":%d,"digest":%s,'
-    '"simhash":%s,"near":%s,"robots":%s,"canonical":%s,"etag":%s,"modified":%s,"reason":%s}\n'
+    '%s,"robots":%s,"canonical":%s,"etag":%s,"modified":%s,"reason":%s}\n'
 )
+_NO_NEAR: Final = '"simhash":null,"near":null'
 _KINDS: Final = {kind: kind.name.lower() for kind in Kind}
 _DIRECTIVES: Final = {
     Directive(bits): f'"{",".join(str(one.name).lower() for one in Directive(bits))}"'
@@ -84,8 +85,7 @@ class LineMaker:
                 f'"{_address(page.ip)}"' if page.ip else "null",
                 (page.duration_us + 500) // 1000,
                 digest,
-                f'"{parsed.simhash:016x}"' if parsed.simhash else "null",
-                parsed.near or "null",
+                _near(parsed) if parsed.simhash else _NO_NEAR,
                 _DIRECTIVES[parsed.directives],
                 _quote(parsed.canonical),
                 _quote(version.etag),
@@ -93,6 +93,10 @@ class LineMaker:
                 _quote(page.reason),
             )
         ).encode("ascii")
+
+
+def _near(parsed: ParsedPage) -> str:
+    return f'"simhash":"{parsed.simhash:016x}","near":{parsed.near or "null"}'
 
 
 def escaped(text: bytes) -> str:

@@ -53,7 +53,7 @@ def main() -> None:
         settings: dict[str, Any] = {  # Any: the keywords of LinkFilter, of several types
             "key": bytes(16), "shards": shards, "domain_of": domain_of, "cgi": False,
             "external": True, "depth_by_site": False, "depth_in_site": 5, "images": False,
-            "forbidden": FORBIDDEN, "priority": (), "domains": (), "sites": None,
+            "rels": True, "forbidden": FORBIDDEN, "priority": (), "domains": (), "sites": None,
             "links_per_page": 50_000, "reverse": False, "path_segments": 20,
             "segment_repeats": 4, "query_parameters": 10, "query_bytes": 512,
         }  # fmt: skip

@@ -26,7 +26,7 @@ def distance(one: int, other: int) -> int:
 
 
 @given(st.lists(st.sampled_from(PIECES) | st.binary(max_size=4), max_size=120).map(b"".join))
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_equals_reference(html: bytes) -> None:
     """Whatever bytes a page consists of."""
     assert simhash(html) == plain.simhash(html)
