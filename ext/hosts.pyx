@@ -494,6 +494,11 @@ cdef class HostTable:
         """Set a host's own least time between requests; never less than the table's counts."""
         host_at(&self._schedule, self._number(host_id)).wait_ns = wait_ns
 
+    def set_pace(self, wait_ns: int, wait_ip_ns: int):
+        """Set the least times between requests to a host and to an address, from the next on."""
+        self._wait_ns = wait_ns
+        self._wait_ip_ns = wait_ip_ns
+
     def next_ns(self):
         """Return when the next URL can be taken: -1 = nothing is scheduled, 0 = at once."""
         if self._schedule.failing.count:

@@ -41,7 +41,8 @@ def main(make: Callable[[Control, Start, int], Root]) -> None:
     control = Control(int(sys.argv[1]))
     if control.is_orphan:  # it died before that: its successor may be at work on the same files
         os._exit(1)
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    for number in (signal.SIGTERM, signal.SIGHUP):  # they are for the supervisor to hear
+        signal.signal(number, signal.SIG_IGN)
     code = 1
     try:
         fields, descriptors = control.wait_start()

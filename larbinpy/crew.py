@@ -57,6 +57,12 @@ class Crew:
         """From now on only processes die: successors may trust what their logs hold."""
         self._start["is_trusted"] = True
 
+    def configure(self, config: dict[str, Any]) -> None:
+        """Tell the children that fetch and parse, and all successors, a new configuration."""
+        self._start["config"] = config
+        for role in ("shard", "parser"):
+            self.tell(role, "config", config=config)
+
     def start_seeder(self) -> None:
         """Start the process that reads the seeds; its ``start`` closes nothing."""
         self._start_child("seeder", 0)

@@ -10,7 +10,10 @@ still being read or a shard is down, for those can accept more.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from larbinpy.config import Config
 
 FINISHED: Final = "finished"
 PAGE_LIMIT: Final = "page limit"
@@ -33,6 +36,13 @@ LIMIT_KEYS: Final = {
     SIZE_LIMIT: "limitSize",
     TIME_LIMIT: "limitTime",
 }
+
+
+def limits(config: Config) -> Limits:
+    """The limits of a crawl."""
+    return Limits(
+        pages=config.limit_page, bytes=config.limit_size_bytes, seconds=config.limit_time_s
+    )
 
 
 @dataclass(slots=True)

@@ -32,7 +32,7 @@ def free_bytes(path: Path) -> int:
 class FreeDisk:
     """Watches the disks of some directories; 0 bytes = they are not watched."""
 
-    __slots__ = ("_free", "_min_bytes", "_paths", "reason")
+    __slots__ = ("_free", "_paths", "min_bytes", "reason")
 
     def __init__(
         self,
@@ -41,8 +41,8 @@ class FreeDisk:
         *,
         free: Callable[[Path], int] = free_bytes,
     ) -> None:
-        self._paths = tuple(paths) if min_bytes else ()
-        self._min_bytes = min_bytes
+        self._paths = tuple(paths)
+        self.min_bytes = min_bytes
         self._free = free
         self.reason: str | None = None
         """Why the crawl must pause, as of the last ``look``."""
@@ -53,13 +53,14 @@ class FreeDisk:
         Raises:
             OSError: the system does not say how much is free.
         """
-        least = self._min_bytes * (RESUME if self.reason else 1)
-        short = [path for path in self._paths if self._free(path) < least]
+        least = self.min_bytes * (RESUME if self.reason else 1)
+        paths = self._paths if self.min_bytes else ()
+        short = [path for path in paths if self._free(path) < least]
         if not short:
             self.reason = None
         elif self.reason is None:
             self.reason = (
                 f"the disk of {short[0]} has less than minFreeDisk"
-                f" ({self._min_bytes / MIB:.4g} MiB) left"
+                f" ({self.min_bytes / MIB:.4g} MiB) left"
             )
         return self.reason

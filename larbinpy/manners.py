@@ -115,6 +115,12 @@ class Manners:
         """Whether requests may be made."""
         return self._line.state is State.FINE
 
+    def change(self, *, max_tries: int, max_delay_s: float, wait_ns: int, dead_ns: int) -> None:
+        """Other numbers, from the next result on; what was decided stays."""
+        self._max_tries = max_tries
+        self._max_delay_s = max_delay_s
+        self._backoff.change(wait_ns=wait_ns, dead_ns=dead_ns)
+
     # --- restarts ------------------------------------------------------------------------------
 
     def restore(self, hosts: dict[bytes, HostState], now_ns: int, *, latest_us: int = 0) -> None:

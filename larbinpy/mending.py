@@ -52,12 +52,16 @@ class Mender:
         self._crew = crew
         self._memory = memory
         self._clock = clock
-        self._ip_wait_ns = round(ip_wait_s * 1e9)
+        self.set_ip_wait(ip_wait_s)
         self._names = names
         self._deaths: deque[int] = deque(maxlen=DEATHS)
         self._suspects: list[set[int]] = [set() for _ in range(crew.shards)]
         """By shard: URLs that were in flight when it crashed, and were not asked for since."""
         self._poison: list[set[int]] = [set() for _ in range(crew.shards)]
+
+    def set_ip_wait(self, ip_wait_s: float) -> None:
+        """Another time between two requests to one address."""
+        self._ip_wait_ns = round(ip_wait_s * 1e9)
 
     def mend(self, child: Child, code: int) -> str | None:
         """Start a successor of a child that ended with ``code``.

@@ -15,11 +15,12 @@ import socket
 import sys
 import time
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from larbinpy import child, entries, wiring
+from larbinpy.config import from_json
 from larbinpy.errors import FormatError, StorageError
 from larbinpy.frames import Channel, Frame, FrameType
 from larbinpy.links.sender import LinkSender
@@ -150,12 +151,18 @@ class Parser:
                 case "peer":
                     self._join(message["index"], descriptors[0])
                 case "sites":
-                    self._links = wiring.make_links(self._start)
-                    self._reader = wiring.make_reader(
-                        self._start, self._links, self._pages, self._near
-                    )
+                    self._make_filter()
+                case "config":
+                    self._config = from_json(message["config"])
+                    self._start = replace(self._start, config=self._config)
+                    self._make_filter()
                 case "stop":
                     self._is_stopping = True
+
+    def _make_filter(self) -> None:
+        """Begin to judge links by other sites, or by another configuration."""
+        self._links = wiring.make_links(self._start)
+        self._reader = wiring.make_reader(self._start, self._links, self._pages, self._near)
 
     def _join(self, shard: int, fd: int) -> None:
         """A shard, or the successor of one, is there."""

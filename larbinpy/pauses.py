@@ -23,6 +23,11 @@ class Pauses:
         self._refusals: dict[str, str] = {}
         """Child -> what the disk said when it refused."""
 
+    def set_min_free(self, size: int) -> None:
+        """Another number of bytes that stay free; it counts from the next look on."""
+        self._disk.min_bytes = size
+        self._next_s = 0.0
+
     def look(self, now_s: float) -> None:
         """Look at the disks, when it is time to."""
         if now_s < self._next_s:

@@ -7,6 +7,7 @@ A line that renews itself where stderr is a terminal; larbin's statistics every 
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final, TextIO
 
 from larbinpy import report
@@ -38,17 +39,21 @@ class Progress:
             self.say(_stats_line(run, totals))
         if self._stream.isatty() and run.seconds >= self._next_line_s:
             self._next_line_s = run.seconds + LINE_S
-            self._stream.write("\r\x1b[K" + report.progress_line(run, totals))
-            self._stream.flush()
+            self._write("\r\x1b[K" + report.progress_line(run, totals))
             self._is_line_open = True
 
     def say(self, text: str) -> None:
         """Write a line of its own, over the progress line."""
         if self._is_line_open:
-            self._stream.write("\r\x1b[K")
+            text = "\r\x1b[K" + text
             self._is_line_open = False
-        self._stream.write(text + "\n")
-        self._stream.flush()
+        self._write(text + "\n")
+
+    def _write(self, text: str) -> None:
+        """A terminal that has hung up, or a disk that is full, is no reason to end a crawl."""
+        with suppress(OSError):
+            self._stream.write(text)
+            self._stream.flush()
 
 
 def _stats_line(run: Run, totals: Totals) -> str:

@@ -12,18 +12,27 @@ from larbinpy.seeds.sources import STANDARD_INPUT
 from larbinpy.supervisor import Supervisor
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from larbinpy.config import Config
 
 
-def crawl(config: Config, *, scratch: bool = False, reload: bool = False, command: str = "") -> int:
+def crawl(
+    config: Config,
+    *,
+    scratch: bool = False,
+    reload: bool = False,
+    command: str = "",
+    reread: Callable[[], Config] | None = None,
+) -> int:
     """Run a crawl to its end; returns the exit code (``ending.EXIT_CODES``).
 
     Args:
         scratch: delete an existing state first.
         reload: an existing state is required.
         command: what the user typed, for the report.
+        reread: reads the configuration again, when SIGHUP asks for it.
 
     Raises:
         LarbinError: it could not begin.
@@ -36,7 +45,7 @@ def crawl(config: Config, *, scratch: bool = False, reload: bool = False, comman
     directory = state.StateDirectory(config.state_dir)
     try:
         manifest = state.begin(directory, config, reload=reload)
-        return Supervisor(config, directory, manifest).run()
+        return Supervisor(config, directory, manifest, reread=reread).run()
     finally:
         directory.close()
 

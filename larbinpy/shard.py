@@ -9,8 +9,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from larbinpy import child
+from larbinpy import child, shard_changes
 from larbinpy._native.eventloop import READ
+from larbinpy.config import from_json
 from larbinpy.errors import StorageError
 from larbinpy.shard_flow import Flow
 from larbinpy.shard_inbox import Inbox
@@ -41,6 +42,7 @@ class Shard:
     ) -> None:
         """Open everything; ``parts``: made elsewhere, with stand-ins."""
         self._control = control
+        self._start = start
         self._parts = parts = parts or ShardParts.open(start, memory_fd, self._say)
         self._clock = parts.clock
         self._peers = parts.peers
@@ -97,6 +99,8 @@ class Shard:
                     self._hold()
                 case "sites":
                     self._parts.scope.sites_known()
+                case "config":
+                    shard_changes.change(self._parts, self._start, from_json(message["config"]))
                 case "blame":
                     self._handover.charge(message["id"])
                 case "stop":

@@ -14,6 +14,7 @@ from larbinpy.dns.resolver import AresResolver
 from larbinpy.errors import ConfigError
 from larbinpy.fetch.guard import is_public
 from larbinpy.politeness import identity
+from larbinpy.wiring import CREDIT_PER_CONNECTION, SPARE_CREDIT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,14 +66,25 @@ def _allow(_ip: bytes) -> bool:
     return True
 
 
-def take_connections(start: Start) -> int:
-    """Connections of this shard; raises the soft limit of descriptors to what they need."""
-    wanted = min(start.config.pages_connexions, allowed_connections(start.config))
-    connections = max(1, wanted // start.shards)
+def take_descriptors() -> None:
+    """Raise the soft limit of descriptors to what this process may have."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft < hard:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    return connections
+
+
+def connections(start: Start) -> int:
+    """Most requests of this shard at a time."""
+    wanted = min(start.config.pages_connexions, allowed_connections(start.config))
+    return max(1, wanted // start.shards)
+
+
+def credit(start: Start, connections: int) -> int:
+    """Most requests and unanswered pages of this shard at a time."""
+    return min(
+        CREDIT_PER_CONNECTION * connections + SPARE_CREDIT // start.shards,
+        max(1, start.config.ram_urls // start.shards),
+    )
 
 
 def _after_restart_ns(config: Config, clock: Clock) -> int:

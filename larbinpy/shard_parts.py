@@ -27,11 +27,12 @@ from larbinpy.shard_scope import Scope
 from larbinpy.shared import CrawlMemory, Global
 from larbinpy.slots import Slots
 from larbinpy.suspects import Suspects
-from larbinpy.wiring import CREDIT_PER_CONNECTION, SPARE_CREDIT, make_links
+from larbinpy.wiring import make_links
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from larbinpy._native.hosts import HostTable
     from larbinpy.dns.addresses import Addresses
     from larbinpy.fetch.base import Fetcher
     from larbinpy.frontier.budgets import Budgets
@@ -48,6 +49,7 @@ class ShardParts:
     loop: EventLoop
     peers: Peers
     frontier: Frontier
+    table: HostTable
     addresses: Addresses
     gate: Gate
     manners: Manners
@@ -103,12 +105,14 @@ class ShardParts:
         addresses = shard_network.make_addresses(
             start, queue.hosts, loop, clock, line, is_new=is_new
         )
-        connections = shard_network.take_connections(start)
+        shard_network.take_descriptors()
+        connections = shard_network.connections(start)
         return cls(
             clock=clock,
             loop=loop,
             peers=Peers(loop),
             frontier=queue.frontier,
+            table=queue.hosts,
             addresses=addresses,
             gate=Gate(config.user_agent_token, is_open=config.ignore_robots),
             manners=_make_manners(start, queue, addresses, line, random, clock, say),
@@ -124,7 +128,7 @@ class ShardParts:
             suspects=Suspects(queue.frontier, queue.hosts, addresses, start.poison),
             epoch=queue.fifo.epoch,
             notices=queue.notices,
-            credit=_credit(start, connections),
+            credit=shard_network.credit(start, connections),
             body_bytes=config.body_memory_bytes // start.shards,
             waits_for_links=config.order != "bfs",
             keeps_connections=config.wait_duration_s < shard_options.MAX_IDLE_S,
@@ -181,11 +185,4 @@ def _make_fetcher(start: Start, connections: int, loop: EventLoop) -> CurlFetche
         shard_options.fetch_options(config, connections, start.directory),
         loop,
         jar=shard_options.make_jar(start) if config.use_cookies else None,
-    )
-
-
-def _credit(start: Start, connections: int) -> int:
-    return min(
-        CREDIT_PER_CONNECTION * connections + SPARE_CREDIT // start.shards,
-        max(1, start.config.ram_urls // start.shards),
     )

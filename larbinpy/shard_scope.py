@@ -1,7 +1,7 @@
-"""Which URLs of earlier runs are still wanted: the configuration of this run decides.
+"""Which URLs queued before are still wanted: the configuration that was read last decides.
 
 A URL passed the filters when it was found, but the configuration may have changed since.  URLs that
-were queued in this run are known by their ids, and are not judged again.
+were queued since it was read are known by their ids, and are not judged again.
 """
 
 from __future__ import annotations
@@ -40,6 +40,12 @@ class Scope:
         self._links: LinkFilter | None = None
         self.is_known = not (below and needs_sites)
         """Whether URLs may be judged."""
+
+    def change(self, make_links: Callable[[], LinkFilter], *, below: int) -> None:
+        """Judge by another filter what was queued until now."""
+        self._make_links = make_links
+        self._links = None
+        self._below = below
 
     def sites_known(self) -> None:
         """The hosts of all seeds are written."""

@@ -245,6 +245,16 @@ class CrawlMemory:
         self.shard[shard].words.add(ShardWord.TICKETS_HELD, -n)
         self.globals.add(Global.TICKETS, n)
 
+    def change_tickets(self, delta: int) -> None:
+        """Wish for so many good pages more, or fewer: those that shards hold are not taken back."""
+        if delta >= 0:
+            self.globals.add(Global.TICKETS, delta)
+            return
+        wanted = -delta
+        while (n := min(wanted, self.globals.load(Global.TICKETS))) > 0:
+            if self.globals.take(Global.TICKETS, n):
+                return
+
     def outstanding(self) -> int:
         """Return how many URLs were accepted and not done; 0 proves that there were none.
 

@@ -8,17 +8,18 @@ import socket
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 
 class Signals:
-    """Hears SIGINT and SIGTERM inside ``poll``, while it is entered.
+    """Hears signals inside ``poll``, while it is entered.
 
     Args of ``__init__``:
-        heard: called for each signal, between two instructions of the main thread.
+        heard: number of a signal -> what is called for each, between two instructions of the main
+            thread.
     """
 
-    def __init__(self, heard: Callable[[], None]) -> None:
+    def __init__(self, heard: Mapping[int, Callable[[], None]]) -> None:
         self._heard = heard
         self._reader, self._writer = socket.socketpair()
         self._writer.setblocking(False)
@@ -31,7 +32,7 @@ class Signals:
 
     def __enter__(self) -> Self:
         self._wakeup = signal.set_wakeup_fd(self._writer.fileno())
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in self._heard:
             self._before.append((number, signal.signal(number, self._on_signal)))
         return self
 
@@ -42,7 +43,7 @@ class Signals:
         self._reader.close()
         self._writer.close()
 
-    def _on_signal(self, _number: int, _frame: object) -> None:
+    def _on_signal(self, number: int, _frame: object) -> None:
         with contextlib.suppress(BlockingIOError):
             self._reader.recv(64)
-        self._heard()
+        self._heard[number]()

@@ -36,6 +36,7 @@ COUNTERS: Final = (
 )
 """Names by index. They stand in COUNTS records: append only, never renumber.
 
+``seeds`` and ``refetched`` are reserved: they have a place, and nobody counts them.
 ``pages`` have an HTTP status; ``url_dup`` were dropped by parsers, ``url_seen`` by the seen set.
 """
 
@@ -54,8 +55,6 @@ HOSTS: Final = 8
 HOSTS_WITH_DNS: Final = 9
 ROBOTS_SEEN: Final = 10
 ROBOTS_GOOD: Final = 11
-SEEDS: Final = 12
-REFETCHED: Final = 13
 URL_SEEN: Final = 14
 FIRST_OUTCOME: Final = 15
 FIRST_FILTERED: Final = FIRST_OUTCOME + CODES

@@ -8,10 +8,12 @@ met a limit, report.  A stop is always the same path: shards drain and close, th
 from __future__ import annotations
 
 import select
+import signal
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from larbinpy import ending
+from larbinpy.changing import change
 from larbinpy.clock import SystemClock
 from larbinpy.config import processes, to_json
 from larbinpy.crew import Crew
@@ -27,6 +29,8 @@ from larbinpy.signals import Signals
 from larbinpy.stopping import Stop
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from larbinpy.children import Child
     from larbinpy.clock import Clock
     from larbinpy.config import Config
@@ -49,7 +53,9 @@ class Supervisor:
         manifest: Manifest,
         *,
         clock: Clock | None = None,
+        reread: Callable[[], Config] | None = None,
     ) -> None:
+        """``reread``: reads the configuration again, for SIGHUP; None: it cannot be."""
         self._config = config
         self._directory = directory
         self._manifest = manifest
@@ -83,9 +89,7 @@ class Supervisor:
             names=self._names,
         )
         self._observer = Observer(config, directory.path, self._memory, self._clock)
-        self._limits = ending.Limits(
-            pages=config.limit_page, bytes=config.limit_size_bytes, seconds=config.limit_time_s
-        )
+        self._limits = ending.limits(config)
         self._pauses = Pauses(
             FreeDisk(
                 (directory.path, *([config.output_dir.absolute()] if config.output_mode else [])),
@@ -103,10 +107,17 @@ class Supervisor:
         self._are_sites_known = False
         self._exit: str | None = None
         self._signals = 0
+        self._reread = reread
+        self._is_reread_wanted = False
 
     def run(self) -> int:
         """Crawl until an ending; returns the exit code."""
-        with Signals(self._on_signal) as signals:
+        heard: dict[int, Callable[[], None]] = {
+            signal.SIGINT: self._on_signal,
+            signal.SIGTERM: self._on_signal,
+            signal.SIGHUP: self._on_hangup,
+        }
+        with Signals(heard) as signals:
             try:
                 self._crew.start_all()
                 while self._exit is None:
@@ -124,6 +135,8 @@ class Supervisor:
         self._hear(signals)
         self._cut_short()
         self._mend()
+        if self._is_reread_wanted:
+            self._read_again()
         self._pause_or_go_on()
         self._look()
         self._observer.show(self._crew)
@@ -325,6 +338,40 @@ class Supervisor:
     def _end(self, exit_name: str, error: str) -> None:
         self._exit = exit_name
         self._observer.fault(error)
+
+    # --- changing --------------------------------------------------------------------------
+
+    def _on_hangup(self) -> None:
+        """SIGHUP: read the configuration again, as soon as there is time for it."""
+        self._is_reread_wanted = True
+
+    def _read_again(self) -> None:
+        """Take what may change while the crawl runs; of the rest the names are told."""
+        self._is_reread_wanted = False
+        if self._reread is None:
+            return
+        try:
+            changed = change(self._config, self._reread())
+        except LarbinError as error:
+            self._observer.say(f"larbinpy: {error}; nothing was changed")
+            return
+        if changed.made:
+            self._configure(changed.config)
+        for names, text in ((changed.made, "changed"), (changed.refused, "kept until a restart")):
+            if names:
+                self._observer.say(f"configuration: {text}: {', '.join(names)}")
+        if not (changed.made or changed.refused):
+            self._observer.say("configuration: nothing has changed")
+
+    def _configure(self, config: Config) -> None:
+        """Let everybody go by a new configuration."""
+        if self._begun_s is not None:
+            self._memory.change_tickets(config.limit_page - self._config.limit_page)
+        self._config = config
+        self._limits = ending.limits(config)
+        self._pauses.set_min_free(config.min_free_disk_bytes)
+        self._mender.set_ip_wait(config.ip_wait_s)
+        self._crew.configure(to_json(config))
 
     # --- stopping --------------------------------------------------------------------------
 

@@ -56,3 +56,13 @@ def test_larbins_statistics() -> None:
     lines = text.splitlines()
     assert len(lines) == 2
     assert lines[0] == "8 s: urls 0 (0.0/s), pages 1 (0.0/s), success 0 (0.0/s)"
+
+
+def test_a_terminal_that_has_hung_up_is_not_written_to() -> None:
+    """The crawl goes on without it."""
+
+    class Gone(io.StringIO):
+        def write(self, _text: str) -> int:
+            raise OSError(5, "Input/output error")
+
+    Progress(stats=False, stream=Gone()).say("hello")

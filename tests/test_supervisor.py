@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -12,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from larbinpy import crew, ending, entries, supervisor
-from larbinpy.config import Config
-from larbinpy.errors import StorageError
+from larbinpy.config import Config, to_json
+from larbinpy.errors import ConfigError, StorageError
 from larbinpy.frames import Channel, FrameType
 from larbinpy.mending import DEATHS
 from larbinpy.records import ID_SHARD_SHIFT
@@ -81,7 +82,7 @@ class Stage:
         manifest = begin(self.directory, config, reload=False)
         self.made = Supervisor(config, self.directory, manifest, clock=self.clock)
         self.made._crew.start_all()
-        self.signals = Signals(lambda: None)
+        self.signals = Signals({})
 
     def of(self, role: str, index: int = 0) -> Actor:
         """The newest actor of a part."""
@@ -516,3 +517,50 @@ def test_sites_are_told_before_the_seeder_goes_on(stage: Stage) -> None:
     stage.turn()
     assert stage.of("parser").told[-1] == "sites"
     assert stage.of("seeder").told[-1] == "go"
+
+
+# --- another configuration -----------------------------------------------------------------------
+
+
+def test_a_hangup_reads_the_configuration_again(stage: Stage) -> None:
+    """Shards and parsers are told, successors begin with it, and the supervisor goes by it."""
+    stage.begin()
+    old = stage.made._config
+    new = replace(old, wait_duration_s=3.0, limit_time_s=5.0, use_cookies=True)
+    stage.made._reread = lambda: new
+    stage.made._on_hangup()
+    stage.turn()
+    expected = to_json(replace(new, use_cookies=False))
+    for role in ("shard", "parser"):
+        assert stage.of(role).messages[-1] == {"verb": "config", "config": expected}
+    stage.of("parser").code = -9
+    stage.turn()
+    assert stage.of("parser").messages[0]["config"] == expected
+    stage.clock.pass_s(5.0)
+    stage.turn()
+    assert stage.exit == ending.TIME_LIMIT
+
+
+@keys(limit_page=10)
+@pytest.mark.parametrize(("pages", "left"), [(15, 15), (4, 4)])
+def test_another_limit_of_pages_becomes_tickets(stage: Stage, pages: int, left: int) -> None:
+    """More of them, or fewer."""
+    stage.begin()
+    stage.made._reread = lambda: replace(stage.made._config, limit_page=pages)
+    stage.made._on_hangup()
+    stage.turn()
+    assert stage.made._memory.globals.load(Global.TICKETS) == left
+
+
+def test_a_configuration_that_is_wrong_changes_nothing(stage: Stage) -> None:
+    """The crawl goes on as before."""
+
+    def wrong() -> Config:
+        raise ConfigError("larbin.conf:1: waitDuration: soon")
+
+    stage.begin()
+    stage.made._reread = wrong
+    stage.made._on_hangup()
+    stage.turn()
+    assert "config" not in stage.of("shard").told
+    assert stage.exit is None

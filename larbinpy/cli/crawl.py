@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,6 +13,9 @@ from larbinpy import __version__
 from larbinpy.cli.arguments import configure, invoke
 from larbinpy.cli.dispatch import is_url, what_was_meant
 from larbinpy.errors import ConfigError
+
+if TYPE_CHECKING:
+    from larbinpy.config import Config
 
 HELP = """Crawl the web as a configuration file says.
 
@@ -74,11 +78,15 @@ def _crawl(
             raise ConfigError(what_was_meant(word))
     if seeds is not None:
         overrides = (*overrides, f"seedFile={seeds}")
-    config = configure(path, overrides, [os.fsencode(url) for url in urls]).config
+
+    def read() -> Config:
+        return configure(path, overrides, [os.fsencode(url) for url in urls]).config
+
+    config = read()
 
     from larbinpy.cli.contact import check_contact
     from larbinpy.running import crawl as supervise
 
     check_contact(config)
     command = shlex.join(["larbinpy", *arguments])
-    return supervise(config, scratch=scratch, reload=reload, command=command)
+    return supervise(config, scratch=scratch, reload=reload, command=command, reread=read)

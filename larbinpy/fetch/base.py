@@ -36,6 +36,10 @@ class Fetcher(Protocol):
         """Work for at most this long, and return what has ended."""
         ...
 
+    def allow(self, connections: int) -> None:
+        """Run so many requests at a time from now on; those that are running go on."""
+        ...
+
     def shed(self) -> None:
         """Close the connections that are kept, unless a request is running: call it again then."""
         ...

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections import OrderedDict, deque
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import pycurl
@@ -121,6 +122,11 @@ class CurlFetcher:
             self._start_deferred(time.monotonic_ns())
         done, self._done = self._done, []
         return done
+
+    def allow(self, connections: int) -> None:
+        """See ``Fetcher``."""
+        self._options = replace(self._options, connections=connections)
+        self._limit = connections
 
     def shed(self) -> None:
         """See ``Fetcher``; libcurl gives up idle connections with their multi handle only."""

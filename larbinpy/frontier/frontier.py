@@ -174,6 +174,11 @@ class Frontier:
         return self._table.waiting + len(self._retries) + len(self.apart)
 
     @property
+    def next_lsn(self) -> int:
+        """Above the numbers of all URLs that are queued."""
+        return self._fifo.next_lsn
+
+    @property
     def held(self) -> int:
         """URLs that are done as soon as their links are on the medium."""
         return self._fifo.held

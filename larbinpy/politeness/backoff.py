@@ -122,11 +122,14 @@ class Backoff:
 
     def __init__(self, random: Random, *, wait_ns: int, dead_ns: int) -> None:
         self._random = random
-        self._base_ns = max(WAITS * wait_ns, MIN_BASE_NS)
-        self._max_ns = max(MAX_DELAY_NS, wait_ns)
-        self._base_ns = min(self._base_ns, self._max_ns)
-        self._dead_ns = dead_ns
         self._troubles: dict[bytes, HostTrouble] = {}
+        self.change(wait_ns=wait_ns, dead_ns=dead_ns)
+
+    def change(self, *, wait_ns: int, dead_ns: int) -> None:
+        """Other delays, from the next trouble on."""
+        self._max_ns = max(MAX_DELAY_NS, wait_ns)
+        self._base_ns = min(max(WAITS * wait_ns, MIN_BASE_NS), self._max_ns)
+        self._dead_ns = dead_ns
 
     def __len__(self) -> int:
         return len(self._troubles)

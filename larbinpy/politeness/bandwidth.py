@@ -34,9 +34,14 @@ class Bandwidth:
     def __init__(self, words: Words, index: int, bytes_per_s: int) -> None:
         self._words = words
         self._index = index
-        self._ns_per_byte = 1e9 / bytes_per_s if bytes_per_s else 0.0
+        self._ns_per_byte = 0.0
         self._mean = float(FIRST_MEAN_BYTES)
         self._taken: dict[int, int] = {}
+        self.change(bytes_per_s)
+
+    def change(self, bytes_per_s: int) -> None:
+        """Another width, for requests that begin from now on."""
+        self._ns_per_byte = 1e9 / bytes_per_s if bytes_per_s else 0.0
 
     def room(self, now_ns: int) -> int:
         """How many requests may begin now."""

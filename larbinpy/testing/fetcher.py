@@ -80,6 +80,10 @@ class ScriptedFetcher:
         ended, self._running = self._running, []
         return [self._result(job) for job in ended]
 
+    def allow(self, connections: int) -> None:
+        """See ``Fetcher``."""
+        self._places = connections
+
     def shed(self) -> None:
         """See ``Fetcher``."""
 

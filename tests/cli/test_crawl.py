@@ -6,12 +6,15 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from larbinpy.cli import main
 from larbinpy.config import Config
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 AGENT = "a (+http://a.test/bot)"
 
@@ -22,8 +25,12 @@ class Supervisor:
 
     calls: list[tuple[Config, dict[str, Any]]] = field(default_factory=list)
     code: int = 0
+    reread: Callable[[], Config] = Config
 
-    def crawl(self, config: Config, **more: Any) -> int:  # keywords of several types
+    def crawl(
+        self, config: Config, *, reread: Callable[[], Config], **more: Any
+    ) -> int:  # keywords of several types
+        self.reread = reread
         self.calls.append((config, more))
         return self.code
 
@@ -43,6 +50,16 @@ def test_nothing_given_is_the_default(supervisor: Supervisor) -> None:
     assert main([]) == 0
     expected = {"scratch": False, "reload": False, "command": "larbinpy"}
     assert supervisor.calls == [(Config(), expected)]
+
+
+def test_the_configuration_can_be_read_again(supervisor: Supervisor) -> None:
+    """From the same places; what stands there may have changed."""
+    Path("larbin.conf").write_text("depthInSite 7")
+    assert main(["--set", "waitDuration=3", "--set", f"UserAgent={AGENT}", "http://a/"]) == 0
+    Path("larbin.conf").write_text("depthInSite 8")
+    config = supervisor.reread()
+    assert (config.depth_in_site, config.wait_duration_s) == (8, 3.0)
+    assert config.start_urls == (b"http://a/",)
 
 
 def test_larbin_conf_in_the_current_directory_is_read(supervisor: Supervisor) -> None:

@@ -282,6 +282,35 @@ def test_line_break_in_identity_is_refused() -> None:
         Client(sender=b"a\r\nCookie: x")
 
 
+def test_kept_connections_can_be_given_up(client: Client) -> None:
+    """For their descriptors; the next request opens a new one."""
+    with Server(answer(PAGE)) as server:
+        client.get(server)
+        client.fetcher.shed()
+        assert client.get(server).outcome is Outcome.SUCCESS
+    assert (server.connections, len(server.requests)) == (2, 2)
+
+
+def test_connections_in_use_are_not_given_up(client: Client) -> None:
+    """Nothing happens while a request is running."""
+    with Server(answer(PAGE)) as server:
+        client.get(server)
+        client.fetcher.submit(job_for(server.port))
+        client.fetcher.shed()
+        client.wait(1)
+    assert server.connections == 1
+
+
+def test_the_number_of_connections_can_change() -> None:
+    """From the next request on."""
+    client = Client(connections=2)
+    client.fetcher.allow(5)
+    assert client.fetcher.free() == 5
+    client.fetcher.allow(1)
+    assert client.fetcher.free() == 1
+    client.close()
+
+
 def test_more_jobs_than_connections() -> None:
     """What is submitted beyond the limit waits its turn; ``free`` never goes below zero."""
     client = Client(connections=2)

@@ -48,9 +48,13 @@ class Crawl(CrawlDirectory):
     """Key -> value; the value of a flag is empty."""
     environment: dict[str, str] = field(default_factory=lambda: dict(ENVIRONMENT))
 
+    def write(self) -> None:
+        """Write the configuration file."""
+        write_config(self.config, self.keys, title="a test")
+
     def start(self, *more: str, stdin: int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
         """Start the command; the caller waits for it."""
-        write_config(self.config, self.keys, title="a test")
+        self.write()
         return subprocess.Popen(
             [sys.executable, "-m", "larbinpy", "-c", str(self.config), *more],
             cwd=self.directory,

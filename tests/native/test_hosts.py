@@ -181,6 +181,10 @@ class Against(RuleBasedStateMachine):
         self.ask("delay", host, self.now + wait)
         self.ask("set_wait", host, own_wait)
 
+    @rule(wait=st.integers(0, 30), wait_ip=st.integers(0, 30))
+    def set_pace(self, wait: int, wait_ip: int) -> None:
+        self.ask("set_pace", wait, wait_ip)
+
     @precondition(lambda self: self.is_shared)
     @rule(ip=st.integers(1, 3), wait=st.integers(1, 20))
     def rival(self, ip: int, wait: int) -> None:

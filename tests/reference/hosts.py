@@ -306,6 +306,9 @@ class HostTable:
     def set_wait(self, host_id: int, wait_ns: int) -> None:
         self._hosts[host_id].wait_ns = wait_ns
 
+    def set_pace(self, wait_ns: int, wait_ip_ns: int) -> None:
+        self._wait_ns, self._wait_ip_ns = wait_ns, wait_ip_ns
+
     def next_ns(self) -> int:
         first = self._due.first()
         if self._failing:
