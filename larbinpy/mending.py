@@ -16,6 +16,7 @@ from larbinpy.shared import ShardWord, owner_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from larbinpy.children import Child
     from larbinpy.clock import Clock
@@ -34,10 +35,12 @@ class Mender:
     Args of ``__init__``:
         ip_wait_s: between two requests to one address.
         names: what users call the URLs with these ids.
+        say: tells the operator.
     """
 
     __slots__ = (
-        "_clock", "_crew", "_deaths", "_ip_wait_ns", "_memory", "_names", "_poison", "_suspects",
+        "_bad", "_clock", "_crew", "_deaths", "_ip_wait_ns", "_memory", "_names", "_poison", "_say",
+        "_suspects",
     )  # fmt: skip
 
     def __init__(
@@ -48,12 +51,16 @@ class Mender:
         *,
         ip_wait_s: float,
         names: Callable[[list[int]], str],
+        say: Callable[[str], None],
     ) -> None:
         self._crew = crew
         self._memory = memory
         self._clock = clock
         self.set_ip_wait(ip_wait_s)
         self._names = names
+        self._say = say
+        self._bad: set[int] = set()
+        """Processes that we have ended ourselves."""
         self._deaths: deque[int] = deque(maxlen=DEATHS)
         self._suspects: list[set[int]] = [set() for _ in range(crew.shards)]
         """By shard: URLs that were in flight when it crashed, and were not asked for since."""
@@ -69,6 +76,8 @@ class Mender:
         Returns:
             Why the crawl must end instead; None when there is a successor.
         """
+        code = 1 if child.pid in self._bad else code
+        self._say(f"{child.name} ended with {code}; starting it again")
         in_flight: list[int] = []
         if child.role == "shard":
             in_flight = self._suspect(child.index, code)
@@ -83,12 +92,13 @@ class Mender:
         self._crew.replace(child, **self._blamed(child))
         return None
 
-    def cut_short(self, deadline_s: float) -> list[str]:
-        """Kill parsers that take too long for a page; returns what to say of them.
+    def discard(self, child: Child) -> None:
+        """End a child that is at fault; it is to be mended as one that died of itself."""
+        self._bad.add(child.pid)
+        child.kill()
 
-        Each is then replaced like any that died, and the page charged.
-        """
-        said = []
+    def cut_short(self, deadline_s: float) -> None:
+        """End parsers that take too long for a page; each is to be mended, its page charged."""
         for parser in self._crew.of("parser"):
             memory = self._memory.parser[parser.index]
             page_id = memory.overdue(self._clock.now_ns(), round(deadline_s * 1e9))
@@ -97,10 +107,9 @@ class Mender:
             parser.kill()
             blamed = memory.blamed()
             if blamed and blamed[0] == page_id:
-                said.append(f"{parser.name} took longer than parserDeadline for a page")
+                self._say(f"{parser.name} took longer than parserDeadline for a page")
             else:
                 memory.end()  # it was through in the last moment: no page is to blame
-        return said
 
     def clear(self, page_id: int) -> None:
         """A suspect was asked for, and its shard lives."""
@@ -151,3 +160,10 @@ class Mender:
                 shard.tell("blame", id=page_id)
         self._memory.parser[parser.index].end()
         return True
+
+
+def names_of(state: Path, uuid: bytes, ids: list[int]) -> str:
+    """URLs by their ids, for humans; what they look like stands in the logs alone."""
+    from larbinpy.frontier import inspect  # noqa: PLC0415  (it costs a start, and is rarely needed)
+
+    return inspect.names_of(state, uuid, ids)

@@ -10,19 +10,20 @@ from __future__ import annotations
 import select
 import signal
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from larbinpy import ending
-from larbinpy.changing import change
 from larbinpy.clock import SystemClock
 from larbinpy.config import processes, to_json
 from larbinpy.crew import Crew
 from larbinpy.entries import decode_control
 from larbinpy.errors import FormatError, LarbinError, StorageError
 from larbinpy.freedisk import FreeDisk
-from larbinpy.mending import Mender
+from larbinpy.mending import Mender, names_of
 from larbinpy.observer import Observer
 from larbinpy.pauses import Pauses
+from larbinpy.reloading import Reload
 from larbinpy.seeds import sources
 from larbinpy.shared import CrawlMemory, Global, bytes_of_pages
 from larbinpy.signals import Signals
@@ -81,14 +82,15 @@ class Supervisor:
             },
             descriptors=(self._memory.fd,),
         )
+        self._observer = Observer(config, directory.path, self._memory, self._clock)
         self._mender = Mender(
             self._crew,
             self._memory,
             self._clock,
             ip_wait_s=config.ip_wait_s,
-            names=self._names,
+            names=partial(names_of, directory.path, bytes.fromhex(manifest.uuid)),
+            say=self._observer.say,
         )
-        self._observer = Observer(config, directory.path, self._memory, self._clock)
         self._limits = ending.limits(config)
         self._pauses = Pauses(
             FreeDisk(
@@ -102,20 +104,17 @@ class Supervisor:
         self._begun_s: float | None = None
         """When the crawl could begin; ``limitTime`` does not count the reading of the state."""
         self._are_seeds_open = True
-        self._bad: set[int] = set()
-        """Processes that we have ended ourselves."""
         self._are_sites_known = False
         self._exit: str | None = None
         self._signals = 0
-        self._reread = reread
-        self._is_reread_wanted = False
+        self._reload = Reload(reread, self._observer.say)
 
     def run(self) -> int:
         """Crawl until an ending; returns the exit code."""
         heard: dict[int, Callable[[], None]] = {
             signal.SIGINT: self._on_signal,
             signal.SIGTERM: self._on_signal,
-            signal.SIGHUP: self._on_hangup,
+            signal.SIGHUP: self._reload.want,
         }
         with Signals(heard) as signals:
             try:
@@ -133,10 +132,11 @@ class Supervisor:
     def _turn(self, signals: Signals) -> None:
         """One round: hear, mend, look, show."""
         self._hear(signals)
-        self._cut_short()
+        self._mender.cut_short(self._config.parser_deadline_s)
         self._mend()
-        if self._is_reread_wanted:
-            self._read_again()
+        changed = self._reload.take(self._config)
+        if changed:
+            self._configure(changed)
         self._pause_or_go_on()
         self._look()
         self._observer.show(self._crew)
@@ -158,7 +158,7 @@ class Supervisor:
         try:
             messages = [decode_control(frame.payload) for frame in child.channel.receive()]
         except FormatError:
-            self._discard(child)
+            self._mender.discard(child)
             return
         for message in messages:
             self._VERBS[message["verb"]](self, child, message)
@@ -231,12 +231,7 @@ class Supervisor:
         for peer in self._crew.of(message["role"]):
             if peer.index == message["index"]:
                 self._observer.say(f"{peer.name} sent {child.name} garbage: {message['text']}")
-                self._discard(peer)
-
-    def _discard(self, child: Child) -> None:
-        """End a child that is at fault; it is replaced as one that died of itself."""
-        self._bad.add(child.pid)
-        child.kill()
+                self._mender.discard(peer)
 
     def _on_cleared(self, _child: Child, message: dict[str, Any]) -> None:
         self._mender.clear(message["id"])
@@ -273,11 +268,6 @@ class Supervisor:
             else:
                 self._replace(child, code)
 
-    def _cut_short(self) -> None:
-        """End parsers that take too long for a page; they are mended like others that died."""
-        for text in self._mender.cut_short(self._config.parser_deadline_s):
-            self._observer.say(text)
-
     def _seeder_ended(self, child: Child, code: int) -> None:
         """A successor reads all seeds again, and what was queued before is not new.
 
@@ -293,20 +283,12 @@ class Supervisor:
             self._replace(child, code)
 
     def _replace(self, child: Child, code: int) -> None:
-        code = 1 if child.pid in self._bad else code
-        self._observer.say(f"{child.name} ended with {code}; starting it again")
         self._pauses.refused(child.name, "")
         if child.role == "shard":
             self._ready.discard(child.index)
         fault = self._mender.mend(child, code)
         if fault:
             self._end(ending.FAULT, fault)
-
-    def _names(self, ids: list[int]) -> str:
-        """URLs by their ids; what they look like stands in the logs alone."""
-        from larbinpy.frontier.inspect import names_of  # noqa: PLC0415  (only after a fault)
-
-        return names_of(self._directory.path, bytes.fromhex(self._manifest.uuid), ids)
 
     # --- looking ---------------------------------------------------------------------------
 
@@ -340,28 +322,6 @@ class Supervisor:
         self._observer.fault(error)
 
     # --- changing --------------------------------------------------------------------------
-
-    def _on_hangup(self) -> None:
-        """SIGHUP: read the configuration again, as soon as there is time for it."""
-        self._is_reread_wanted = True
-
-    def _read_again(self) -> None:
-        """Take what may change while the crawl runs; of the rest the names are told."""
-        self._is_reread_wanted = False
-        if self._reread is None:
-            return
-        try:
-            changed = change(self._config, self._reread())
-        except LarbinError as error:
-            self._observer.say(f"larbinpy: {error}; nothing was changed")
-            return
-        if changed.made:
-            self._configure(changed.config)
-        for names, text in ((changed.made, "changed"), (changed.refused, "kept until a restart")):
-            if names:
-                self._observer.say(f"configuration: {text}: {', '.join(names)}")
-        if not (changed.made or changed.refused):
-            self._observer.say("configuration: nothing has changed")
 
     def _configure(self, config: Config) -> None:
         """Let everybody go by a new configuration."""
@@ -398,7 +358,7 @@ class Supervisor:
             self._stopping.begin(role, drain_s, self._observer.seconds())
             while self._stopping.is_waiting(self._observer.seconds()):
                 self._hear(signals)
-                self._cut_short()
+                self._mender.cut_short(self._config.parser_deadline_s)
                 self._observer.show(self._crew)
                 self._bury()
             if self._crew.of(role):

@@ -29,7 +29,7 @@ SEGV = -int(signal.SIGSEGV)
 class Dead:
     """A shard that has died."""
 
-    role, index, name = "shard", SHARD, f"shard {SHARD}"
+    role, index, name, pid = "shard", SHARD, f"shard {SHARD}", 1
 
 
 class Played:
@@ -50,12 +50,14 @@ class Watch:
     def __init__(self, memory: CrawlMemory) -> None:
         self.crew = Played()
         self.clock = FakeClock()
+        self.said: list[str] = []
         self.mender = Mender(
             cast("Crew", self.crew),
             memory,
             self.clock,
             ip_wait_s=1.0,
             names=lambda ids: f"{len(ids)} URLs",
+            say=self.said.append,
         )
         self._memory = memory
 

@@ -18,6 +18,7 @@ from larbinpy.errors import ConfigError, StorageError
 from larbinpy.frames import Channel, FrameType
 from larbinpy.mending import DEATHS
 from larbinpy.records import ID_SHARD_SHIFT
+from larbinpy.reloading import Reload
 from larbinpy.shared import Global, ShardWord
 from larbinpy.signals import Signals
 from larbinpy.state import StateDirectory, begin
@@ -527,8 +528,8 @@ def test_a_hangup_reads_the_configuration_again(stage: Stage) -> None:
     stage.begin()
     old = stage.made._config
     new = replace(old, wait_duration_s=3.0, limit_time_s=5.0, use_cookies=True)
-    stage.made._reread = lambda: new
-    stage.made._on_hangup()
+    stage.made._reload = Reload(lambda: new, print)
+    stage.made._reload.want()
     stage.turn()
     expected = to_json(replace(new, use_cookies=False))
     for role in ("shard", "parser"):
@@ -546,8 +547,8 @@ def test_a_hangup_reads_the_configuration_again(stage: Stage) -> None:
 def test_another_limit_of_pages_becomes_tickets(stage: Stage, pages: int, left: int) -> None:
     """More of them, or fewer."""
     stage.begin()
-    stage.made._reread = lambda: replace(stage.made._config, limit_page=pages)
-    stage.made._on_hangup()
+    stage.made._reload = Reload(lambda: replace(stage.made._config, limit_page=pages), print)
+    stage.made._reload.want()
     stage.turn()
     assert stage.made._memory.globals.load(Global.TICKETS) == left
 
@@ -559,8 +560,8 @@ def test_a_configuration_that_is_wrong_changes_nothing(stage: Stage) -> None:
         raise ConfigError("larbin.conf:1: waitDuration: soon")
 
     stage.begin()
-    stage.made._reread = wrong
-    stage.made._on_hangup()
+    stage.made._reload = Reload(wrong, print)
+    stage.made._reload.want()
     stage.turn()
     assert "config" not in stage.of("shard").told
     assert stage.exit is None
