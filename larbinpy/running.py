@@ -40,7 +40,7 @@ def crawl(
     _check_readable("seedFile", config.seed_file)
     _check_readable("hostsFile", config.hosts_file)
     if scratch:
-        for path in state.scratch(config.state_dir):
+        for path in state.scratch(config.state_dir, keep=config.output_dir):
             sys.stderr.write(f"deleted {path}\n")
     directory = state.StateDirectory(config.state_dir)
     try:

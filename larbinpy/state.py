@@ -9,7 +9,7 @@ import fcntl
 import hashlib
 import os
 import shutil
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -43,7 +43,8 @@ STORED: Final = "stored"
 RESHARD: Final = "reshard-"
 """Begin of the name of a directory with new shards: ``reshard-N``, or ``reshard-N.tmp`` before it
 is whole."""
-_DIRECTORIES: Final = ("shard-*", f"{RESHARD}*", "inbox", STORED)
+_SHARDS: Final = ("shard-[0-9][0-9]", "shard-[0-9][0-9][0-9]")
+_DIRECTORIES: Final = (*_SHARDS, f"{RESHARD}[0-9]*", "inbox", STORED)
 _OLD: Final = "old-"
 
 
@@ -222,11 +223,14 @@ def is_locked(path: Path) -> bool:
     return False
 
 
-def scratch(path: Path) -> list[Path]:
+def scratch(path: Path, *, keep: Path | None = None) -> list[Path]:
     """Delete the files of a state, and nothing else; returns what was deleted.
 
+    Args:
+        keep: nothing is deleted when this would be.
+
     Raises:
-        ConfigError: the directory holds something, and it is not a state.
+        ConfigError: the directory holds something, and it is not a state; or what is to be kept.
         StorageError: another crawl uses it, or the disk refuses.
     """
     if path.exists() and not path.is_dir():
@@ -237,6 +241,11 @@ def scratch(path: Path) -> list[Path]:
         raise ConfigError(f"--scratch: {path} is not a larbinpy state; nothing was deleted")
     directory = StateDirectory(path)
     try:
+        for found in _parts(directory.path):
+            if keep is not None and found.resolve() in (keep.resolve(), *keep.resolve().parents):
+                raise ConfigError(
+                    f"--scratch: {keep} lies in {found}, a part of the state; nothing was deleted"
+                )
         return _delete_state(directory.path)
     except OSError as error:
         raise StorageError(f"--scratch: {error.filename}: {error.strerror}") from error
@@ -245,21 +254,36 @@ def scratch(path: Path) -> list[Path]:
 
 
 def _is_state(path: Path) -> bool:
-    """Whether a crawl was begun here, or has failed to begin and left nothing else."""
+    """Whether a crawl was begun here, or has failed to begin and left nothing else.
+
+    Others too have files by the name of MANIFEST, and directories by that of shard-01: the first
+    must be ours, or damaged beside our suffix list; one of the others must have our lock.
+    """
     names = {entry.name for entry in path.iterdir()}
-    is_begun = "MANIFEST" in names or any(path.glob("shard-*"))
-    return is_begun or names <= {"LOCK", SUFFIX_LIST}
+    if names <= {"LOCK", IMPORTING, SUFFIX_LIST}:
+        return True
+    manifest = path / "MANIFEST"
+    if manifest.is_file():
+        with suppress(FormatError):
+            parse_manifest(manifest.read_bytes(), manifest)
+            return True
+        if SUFFIX_LIST in names:
+            return True
+    return any(found.is_file() for name in _SHARDS for found in path.glob(f"{name}/LOCK"))
+
+
+def _parts(path: Path) -> list[Path]:
+    """All files and directories of a state, but for its lock."""
+    found = [one for pattern in _DIRECTORIES for one in sorted(path.glob(pattern))]
+    names = (*_FILES, *(f"{name}.tmp" for name in _FILES))
+    return found + [path / name for name in names if name != "LOCK" and (path / name).exists()]
 
 
 def _delete_state(path: Path) -> list[Path]:
-    deleted = []
-    for pattern in _DIRECTORIES:
-        for found in sorted(path.glob(pattern)):
+    deleted = _parts(path)
+    for found in deleted:
+        if found.is_dir():
             shutil.rmtree(found)
-            deleted.append(found)
-    for name in (*_FILES, *(f"{name}.tmp" for name in _FILES)):
-        found = path / name
-        if found.exists() and name != "LOCK":
+        else:
             found.unlink()
-            deleted.append(found)
     return deleted

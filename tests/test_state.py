@@ -247,6 +247,41 @@ def test_scratch_refuses_what_is_no_state(tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) == 2
 
 
+@pytest.mark.parametrize("name", ["MANIFEST", "shard-01/data", "shard-old/LOCK", "inbox/mail"])
+def test_scratch_knows_others_by_the_same_names(tmp_path: Path, name: str) -> None:
+    """A package has a MANIFEST, a database has shards, people have an inbox."""
+    for one in (name, "inbox/letter"):
+        (tmp_path / one).parent.mkdir(exist_ok=True)
+        (tmp_path / one).write_bytes(b"setup.py\n")
+    with pytest.raises(ConfigError, match="is not a larbinpy state; nothing was deleted"):
+        state.scratch(tmp_path)
+    assert (tmp_path / name).exists()
+    assert (tmp_path / "inbox" / "letter").exists()
+
+
+@pytest.mark.parametrize("damage", [b"", b"damaged"])
+def test_scratch_of_a_state_with_a_damaged_manifest(tmp_path: Path, damage: bytes) -> None:
+    """It is the way out of it."""
+    (tmp_path / "MANIFEST").write_bytes(damage)
+    (tmp_path / state.SUFFIX_LIST).write_bytes(b"x")
+    assert len(state.scratch(tmp_path)) == 2
+
+
+@pytest.mark.parametrize("name", ["stored", "inbox/pages"])
+def test_scratch_never_takes_the_output(tmp_path: Path, name: str) -> None:
+    """Not even one that lies in a directory of the state."""
+    directory = StateDirectory(tmp_path)
+    directory.save(MANIFEST)
+    directory.close()
+    output = tmp_path / name
+    output.mkdir(parents=True)
+    with pytest.raises(ConfigError, match="nothing was deleted"):
+        state.scratch(tmp_path, keep=output)
+    assert output.exists()
+    assert (tmp_path / "MANIFEST").exists()
+    assert state.scratch(tmp_path, keep=tmp_path / "save") != []
+
+
 def test_scratch_of_a_file(tmp_path: Path) -> None:
     """A file in the place of the directory is an error, not a traceback."""
     path = tmp_path / "crawl"

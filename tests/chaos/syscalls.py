@@ -248,7 +248,7 @@ def sweep(
     count: int | None, seed: int, seconds: float, directory: Path,
     *, kinds: list[str], roles: list[str],
 ) -> Score:  # fmt: skip
-    """Try all positions (``count`` None) or some, evenly over roles and kinds."""
+    """Try all positions (``count`` None) or some, evenly over roles and kinds, in any order."""
     score = Score()
     rng = random.Random(seed)
     bench = Bench(directory, seed)
@@ -257,8 +257,7 @@ def sweep(
             bench.prepare()
         positions = positions_of(bench, kinds, roles)
         total = len(positions)
-        if count is not None:
-            positions = draw(rng, positions, count)
+        positions = draw(rng, positions, total if count is None else count)
         end = time.monotonic() + seconds
         for position in positions:
             if time.monotonic() > end:

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.crash, pytest.mark.slow]
 
 KILLS = 100
-KILLS_S = 15.0
+KILLS_S = 150.0
 POSITIONS = 40
-POSITIONS_S = 12.0
-WAYS = 2
+POSITIONS_S = 120.0
+WAYS = 4
 MOMENTS = 4
 
 
@@ -39,7 +39,7 @@ def seed() -> int:
 
 def test_random_kills(tmp_path: Path, seed: int) -> None:
     """Nothing is lost, little is fetched again, whatever is killed and when."""
-    score = kills.hunt(KILLS, seed, KILLS_S, tmp_path, hosts=50)
+    score = kills.hunt(KILLS, seed, KILLS_S, tmp_path, hosts=150)
     kills.show(score)
     assert score.faults == []
 
