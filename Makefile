@@ -62,7 +62,7 @@ chaos: $(VENV)/dev.stamp $(NATIVE)
 	$(call step,syscalls,$(BIN)/python -m tests.chaos.syscalls --positions all)
 
 chaos-ci: $(VENV)/dev.stamp $(NATIVE)
-	$(BIN)/python -m pytest tests/chaos -m crash -s
+	$(BIN)/python -m pytest tests/chaos -m crash -s -o faulthandler_timeout=600
 
 conformance: $(VENV)/dev.stamp $(NATIVE)
 	$(BIN)/python -m pytest tests/conformance

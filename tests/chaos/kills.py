@@ -9,6 +9,8 @@ the time near something that is hard to survive: start, recovery, rotation, dele
     --kills N     how many (1000 takes about 20 minutes on two cores)
     --seed S      of webs, moments and victims; a random one is printed when none is given
     --seconds T   kill no more after so long
+    --durability D  of the crawls (process); with power a kill may cost the pages of the last
+                    syncTime (1 s) besides K
     --dir D       for all files; kept when something was wrong
 
 Ends with 1 when anything was lost, invented, torn, fetched again too often, or done by hand.
@@ -235,18 +237,24 @@ class Hunt:
         return shard
 
 
-def hunt(kills: int, seed: int, seconds: float, directory: Path, *, hosts: int = 300) -> Score:
+def hunt(
+    kills: int, seed: int, seconds: float, directory: Path, *, hosts: int = 300,
+    durability: str = "process",
+) -> Score:  # fmt: skip
     """Kill crawls until there were so many kills or the time is over."""
     rng = random.Random(seed)
     score = Score()
+    is_held = durability == "power"  # a DONE waits for its sync: those of a syncTime come on top
     deadline_s = time.monotonic() + seconds
     while score.kills.total() < kills and time.monotonic() < deadline_s:
         place = directory / f"crawl-{len(score.verdicts):02d}"
         with WebProcess(spec_of(rng.randrange(1 << 30), hosts), place / "web") as web:
-            verdict = Hunt(Victim(web, place), rng, score).run(kills, deadline_s)
+            victim = Victim(web, place, {"durability": durability})
+            verdict = Hunt(victim, rng, score).run(kills, deadline_s)
         score.verdicts.append(verdict)
         score.faults += [f"{place.name}: {fault}" for fault in verdict.faults]
-        worst = max(verdict.refetched, default=0)
+        pairs = zip(verdict.refetched, verdict.recent, strict=True)
+        worst = max((count - recent * is_held for count, recent in pairs), default=0)
         if worst > MOST_REFETCHED:
             score.faults.append(f"{place.name}: {worst} pages fetched again for one kill")
         print(
@@ -309,12 +317,16 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
     parser.add_argument("--seconds", type=float, default=7200.0)
     parser.add_argument("--hosts", type=int, default=300)
+    parser.add_argument("--durability", default="process")
     parser.add_argument("--dir", type=Path)
     given = parser.parse_args(argv)
     directory = given.dir or Path(tempfile.mkdtemp(prefix="larbinpy-kills-"))
     print(f"seed {given.seed}, files in {directory}", flush=True)
     began = time.monotonic()
-    score = hunt(given.kills, given.seed, given.seconds, directory, hosts=given.hosts)
+    score = hunt(
+        given.kills, given.seed, given.seconds, directory,
+        hosts=given.hosts, durability=given.durability,
+    )  # fmt: skip
     show(score)
     print(f"seconds: {time.monotonic() - began:.0f}")
     for phase in missed(score):
