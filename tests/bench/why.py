@@ -10,6 +10,7 @@ Command: python -m tests.bench.why [URLS [HOSTS]]
 
 from __future__ import annotations
 
+import resource
 import statistics
 import struct
 import subprocess
@@ -82,14 +83,20 @@ def write(state: Path, urls: int, hosts: int) -> None:
     log.close()
 
 
-def ask(state: Path, url: bytes) -> tuple[float, str]:
-    """Seconds of a question, and the state that it found."""
+def ask(state: Path, url: bytes) -> tuple[float, float, str]:
+    """Seconds of a question by the clock and of CPU, and the state that it found."""
     words = [sys.executable, "-m", "larbinpy", "why", "--state", str(state), url.decode()]
-    began = time.perf_counter()
+    began, used = time.perf_counter(), cpu_s()
     shown = subprocess.run(words, check=True, capture_output=True, text=True).stdout
     seconds = time.perf_counter() - began
     (found,) = (line.split()[1] for line in shown.splitlines() if line.startswith("state:"))
-    return seconds, found
+    return seconds, cpu_s() - used, found
+
+
+def cpu_s() -> float:
+    """CPU seconds of all processes that were waited for."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def measure(state: Path, urls: int, hosts: int) -> None:
@@ -98,11 +105,13 @@ def measure(state: Path, urls: int, hosts: int) -> None:
     print(f"{urls:,} URLs, {size / 1e9:.2f} GB")
     for kind, step in (("done", 1), ("waiting", 0), ("unknown", urls)):
         numbers = (urls // QUESTIONS // 2 * 2 * n + step for n in range(QUESTIONS))
-        answers = [ask(state, url_of(number + BATCH * bool(step // 2), hosts)[0])
-                   for number in numbers]  # fmt: skip
-        assert {found for _, found in answers} == {kind}, answers
-        seconds = [one for one, _ in answers]
-        print(f"{kind:8} median {statistics.median(seconds):.2f} s, worst {max(seconds):.2f} s")
+        answers = [ask(state, url_of(number, hosts)[0]) for number in numbers]
+        seconds, cpu, found = zip(*answers, strict=True)
+        assert set(found) == {kind}, answers
+        print(
+            f"{kind:8} median {statistics.median(seconds):.2f} s, worst {max(seconds):.2f} s;"
+            f" {statistics.median(cpu):.2f} s of CPU"
+        )
 
 
 class NoIndex:
