@@ -207,12 +207,13 @@ class Parser:
     def _work(self) -> None:
         """Read a batch of pages, store them, send their links."""
         batch = Batch()
+        put = partial(self._put, batch)
         for _ in range(min(BATCH_PAGES, len(self._backlog))):
             page = self._backlog.popleft()
             self._slot.begin(page.id, time.monotonic_ns())
             batch.unstored = (page, self._read(page))
             batch.readings.append(batch.unstored)
-            if not self._attempt(partial(self._put, batch)):
+            if not self._attempt(put):
                 break
         self._slot.end()
         self._slot.words.add(ParserWord.PAGES, len(batch.readings))
@@ -272,7 +273,8 @@ class Parser:
 
     def _is_wanted(self, reading: Reading) -> bool:
         """Whether a page goes to the output: by its type (``specificSearch``), if it allows it."""
-        if reading.parsed.directives & self._refused_directives:
+        asked = reading.parsed.directives
+        if asked and asked & self._refused_directives:
             return False
         return not self._specific or reading.mime in self._specific
 

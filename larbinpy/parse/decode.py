@@ -52,11 +52,16 @@ def decode(body: bytes, encodings: bytes, limit: int = DEF_LIMIT_BYTES) -> Decod
 
     Cost: O(received + output); never more than twice the limit in memory.
     """
+    if not encodings:
+        is_too_big = len(body) > limit
+        return Decoded(body[:limit] if is_too_big else body, is_too_big=is_too_big)
     names = [name.strip() for name in encodings.lower().split(b",")]
     names = [name for name in names if name not in (b"", b"identity")]
     if len(names) > MAX_LAYERS or any(name not in _CODERS for name in names):
         return Decoded(body, is_opaque=True)
-    result = Decoded(body[:limit], is_too_big=len(body) > limit) if not names else Decoded(body)
+    if not names:
+        return decode(body, b"", limit)
+    result = Decoded(body)
     for name in reversed(names):
         layer = _CODERS[name](result.body, limit)
         layer.is_truncated |= result.is_truncated

@@ -6,6 +6,10 @@ import re
 from functools import lru_cache
 from typing import Final
 
+from larbinpy._native.headerfield import fields
+
+__all__ = ["content_type", "field", "fields", "mime"]
+
 _JOINED: Final = frozenset([b"content-encoding", b"link"])
 """Fields whose repetitions form one list; of the others the last one counts."""
 
@@ -30,17 +34,6 @@ def field(headers: bytes, name: bytes) -> bytes:
     if not values:
         return b""
     return b", ".join(values) if name in _JOINED else values[-1]
-
-
-def fields(headers: bytes, name: bytes) -> list[bytes]:
-    """Give all values of a field, without spaces around them; see ``field``."""
-    values: list[bytes] = _finder(name).findall(headers)
-    return [value.strip() for value in values]
-
-
-@lru_cache(maxsize=64)
-def _finder(name: bytes) -> re.Pattern[bytes]:
-    return re.compile(rb"^%b[ \t]*:([^\r\n]*)" % re.escape(name), re.IGNORECASE | re.MULTILINE)
 
 
 @lru_cache(maxsize=1024)

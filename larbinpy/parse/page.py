@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 HTML_TYPES: Final = (b"text/html", b"application/xhtml+xml")
 MAX_DECODED_BYTES: Final = 20 << 20
 MAX_ROBOTS_BYTES: Final = 512 << 10
+_OUTCOMES: Final = tuple(Outcome)
 
 
 class PageReader:
@@ -105,7 +106,7 @@ class PageReader:
 
     def read(self, page: Page) -> Reading:
         """Read one page; whatever is in it, this returns."""
-        parsed = ParsedPage(page.id, page.epoch, Outcome(page.outcome), page.status)
+        parsed = ParsedPage(page.id, page.epoch, _OUTCOMES[page.outcome], page.status)
         reading = Reading(parsed)
         if parsed.outcome == Outcome.ERR_30X:
             self._follow_redirect(page, reading)
@@ -177,7 +178,8 @@ class PageReader:
         document = html.read(
             reading.body, content_type, self._links.links_per_page, agent=self._agent
         )
-        reading.parsed.directives |= directives.of_meta(document.robots)
+        if document.robots:
+            reading.parsed.directives |= directives.of_meta(document.robots)
         base, links = self._make_base(page.url), document.links
         if document.base is not None:
             target = urls.parse(document.base, page.url)
@@ -219,6 +221,7 @@ class PageReader:
         flags: int = 0,
         dropped: int = 0,
     ) -> None:
+        asked = reading.parsed.directives
         batch = self._links.run(
             resolved,
             host=urls.host_of(page.url),
@@ -227,7 +230,7 @@ class PageReader:
             hops=hops,
             kind=page.kind,
             flags=flags,
-            nofollow=bool(reading.parsed.directives & self._nofollow),
+            nofollow=bool(asked and asked & self._nofollow),
         )
         reading.take(batch, dropped)
 

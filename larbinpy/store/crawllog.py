@@ -12,8 +12,10 @@ import os
 import socket
 import time
 from contextlib import suppress
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from larbinpy._native.jsontext import quoted
 from larbinpy.errors import StorageError
 from larbinpy.records import Directive, Kind, Outcome
 from larbinpy.store.crawlindex import NAME as INDEX
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
 _TAIL_BYTES: Final = 1 << 16
 _LINE: Final = (
-    '{"ts":"%s.%06dZ","kind":"%s","id":%d,"attempt":%d,"url":"%s","outcome":"%s","status":%s,'
+    '{"ts":"%s.%06dZ","kind":"%s","id":%d,"attempt":%d,"url":%s,"outcome":"%s","status":%s,'
     '"bytes":%d,"mime":%s,"depth":%d,"via":%s,"ip":%s,"duration_ms":%d,"digest":%s,'
     '%s,"robots":%s,"canonical":%s,"etag":%s,"modified":%s,"reason":%s}\n'
 )
@@ -41,7 +43,7 @@ _DIRECTIVES: Final = {
     for bits in range(1 << len(Directive))
 }
 _OUTCOMES: Final = {outcome: outcome.label for outcome in Outcome}
-_PLAIN: Final = bytes(range(0x20, 0x7F)).translate(None, b'"\\')
+NO_DIGEST: Final = bytes(16)
 
 
 class LineMaker:
@@ -66,7 +68,7 @@ class LineMaker:
             self._second_text = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
         is_good = parsed.outcome == Outcome.SUCCESS and page.kind == Kind.PAGE
         version = Validators.of(page.headers) if is_good else NONE
-        digest = f'"{self._digest}:{parsed.digest.hex()}"' if any(parsed.digest) else "null"
+        digest = f'"{self._digest}:{parsed.digest.hex()}"' if parsed.digest != NO_DIGEST else "null"
         return (
             _LINE
             % (
@@ -75,14 +77,14 @@ class LineMaker:
                 _KINDS[page.kind],  # type: ignore[index]  # an int of the same value
                 page.id,
                 page.attempt,
-                escaped(page.url),
+                _quote(page.url),
                 _OUTCOMES[parsed.outcome],
                 page.status or "null",
                 parsed.body_bytes,
                 _quote(mime),
                 page.depth,
                 _quote(page.via),
-                f'"{_address(page.ip)}"' if page.ip else "null",
+                _address(page.ip),
                 (page.duration_us + 500) // 1000,
                 digest,
                 _near(parsed) if parsed.simhash else _NO_NEAR,
@@ -101,17 +103,23 @@ def _near(parsed: ParsedPage) -> str:
 
 def escaped(text: bytes) -> str:
     """The inside of a JSON string; remote bytes can never end it or break the line."""
-    if not text.translate(None, _PLAIN):
-        return text.decode("ascii")
-    return json.dumps(text.decode("utf-8", "backslashreplace"))[1:-1].replace("\x7f", "\\u007f")
+    return _quote(text)[1:-1] if text else ""
 
 
 def _quote(text: bytes) -> str:
-    return f'"{escaped(text)}"' if text else "null"
+    """A JSON string; null for an empty text."""
+    return quoted(text) or _spelt_out(text)
 
 
+def _spelt_out(text: bytes) -> str:
+    return json.dumps(text.decode("utf-8", "backslashreplace")).replace("\x7f", "\\u007f")
+
+
+@lru_cache(maxsize=4096)
 def _address(ip: bytes) -> str:
-    return socket.inet_ntop(socket.AF_INET if len(ip) == 4 else socket.AF_INET6, ip)
+    if not ip:
+        return "null"
+    return f'"{socket.inet_ntop(socket.AF_INET if len(ip) == 4 else socket.AF_INET6, ip)}"'
 
 
 class CrawlLog:
