@@ -71,6 +71,8 @@ cdef class FetchResult:
         start_us: wall clock, microseconds since 1970.
         bytes_read: header and body bytes from the wire.
         reason: for humans, when the outcome alone does not say it.
+        is_swallowed: the kept connection that it went out on was closed under it: nobody is to
+            blame.
     """
 
     job: FetchJob
@@ -84,3 +86,4 @@ cdef class FetchResult:
     bytes_read: cython.ulonglong = 0
     bytes_written: cython.ulonglong = 0
     reason: str = ""
+    is_swallowed: cython.bint = False

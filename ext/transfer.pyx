@@ -39,6 +39,7 @@ cdef enum:
     FOREIGN_ADDRESS = 4
     NO_DESCRIPTOR = 5
     NO_SOCKET = 6
+    REPEATED = 9
 
 ABORT_TOO_BIG = TOO_BIG
 ABORT_TYPE = BAD_TYPE
@@ -46,6 +47,7 @@ ABORT_HEADERS = TOO_MANY_HEADERS
 ABORT_ADDRESS = FOREIGN_ADDRESS
 ABORT_DESCRIPTORS = NO_DESCRIPTOR
 ABORT_SOCKET = NO_SOCKET
+ABORT_REPEATED = REPEATED
 
 
 cdef inline int64_t monotonic_ns() noexcept nogil:
@@ -78,6 +80,7 @@ cdef class Transfer:
     cdef Py_ssize_t _type_end
     cdef uint64_t _length           # value of Content-Length
     cdef bint _has_length
+    cdef bint _is_sent
     cdef int _fields
     cdef Py_ssize_t _header_bytes
     cdef uint64_t _body_bytes
@@ -129,6 +132,7 @@ cdef class Transfer:
         self._body_bytes = 0
         self._first = b""
         self._rest = None
+        self._is_sent = False
         self.abort = 0
         self.first_ns = 0
         self.last_ns = 0
@@ -169,6 +173,18 @@ cdef class Transfer:
             return -1
         self._opened(fd)
         return fd
+
+    def before_request(self, str ip, str local_ip, int port, int local_port):
+        """PREREQFUNCTION: a transfer is one request; returns 1 to forbid another.
+
+        libcurl sends a request again by itself when the kept connection that it went out on was
+        closed without an answer.  It is a request like any other, so it has to wait its turn.
+        """
+        if self._is_sent:
+            self.abort = REPEATED
+            return 1
+        self._is_sent = True
+        return 0
 
     def write(self, bytes data not None):
         """WRITEFUNCTION: append; returns the bytes taken, fewer to abort."""

@@ -159,6 +159,8 @@ class Manners:
     def judge(self, result: FetchResult, end_ns: int) -> Fate:
         """A request has ended: what follows for its host is done, what for its URL is returned."""
         job = result.job
+        if result.is_swallowed and job.kind is not Kind.RETRY:
+            return Fate.RETRY
         trouble = _rules_trouble(result) if job.kind is Kind.ROBOTS else trouble_of(result)
         if trouble is Trouble.UNREACHABLE:
             self._silence(result, end_ns)
@@ -218,9 +220,14 @@ class Manners:
             )
 
     def retried(self, result: FetchResult) -> FetchResult:
-        """The result as it is logged when its URL is tried again, and charged with a try."""
+        """The result as it is logged when its URL is tried again, and charged with a try.
+
+        A request that was swallowed with its connection costs no try.
+        """
         job = result.job
         self.retries += 1
+        if result.is_swallowed:
+            return _logged(result, job.attempt, result.reason)
         if trouble_of(result) is Trouble.UNREACHABLE:
             self._charged.append((job.id, job.attempt + 1, job.host))
         reason = f"{result.reason or result.status}; try {job.attempt + 1} of {self._max_tries}"

@@ -51,6 +51,10 @@ class Results:
         if self._manners.goes_elsewhere(result, end_ns):
             self._try_elsewhere(job, start_ns, end_ns)
             return
+        if result.is_swallowed and job.kind is Kind.ROBOTS:
+            self._handover.give(self._manners.retried(result))
+            self._try_elsewhere(job, start_ns, end_ns)
+            return
         if job.kind is Kind.ROBOTS:
             self._rules.answered(result, start_ns, end_ns)
         else:
@@ -81,7 +85,7 @@ class Results:
             self._handover.give(result)
 
     def _try_elsewhere(self, job: FetchJob, start_ns: int, end_ns: int) -> None:
-        """Nobody took the request, and the host has another address: the URL waits for that."""
+        """Nobody took the request: its URL waits for the host's next turn, or next address."""
         if not job.id & ID_WITHOUT_ENQ:  # the URL that wants to know the rules waits already
             self._flow.in_flight -= 1
             self._tickets.settle(job.id, is_spent=False)

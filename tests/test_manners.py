@@ -123,6 +123,22 @@ def test_what_may_pass_is_tried_again_and_then_ends(shard: Shard) -> None:
     assert shard.manners.retries == 2
 
 
+def test_a_request_that_went_down_with_its_connection_costs_nobody_a_try(shard: Shard) -> None:
+    """The URL waits, however often it was tried; the host is not known for any trouble."""
+    shard.put(0)
+    for _ in range(5):
+        job = shard.take()
+        assert job.attempt == 0
+        shard.frontier.release(job.host_id, shard.now, shard.now)
+        result = FetchResult(job, Outcome.PROTOCOL_ERROR, reason="closed", is_swallowed=True)
+        assert shard.manners.judge(result, shard.now) is Fate.RETRY
+        logged = shard.manners.retried(result)
+        assert (logged.job.kind, logged.reason) == (Kind.RETRY, "closed")
+        shard.manners.retry(logged.job, shard.now)
+        shard.clock.now += 60 * SECOND
+    assert shard.manners.state_of(HOST) is None
+
+
 @pytest.mark.parametrize(("outcome", "status"), [(Outcome.SUCCESS, 200), (Outcome.ERR_40X, 404)])
 def test_what_stays_ends(shard: Shard, outcome: Outcome, status: int) -> None:
     """At once, and the host is not known to anybody."""

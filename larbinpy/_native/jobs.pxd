@@ -35,3 +35,4 @@ cdef class FetchResult:
     cdef public unsigned long long bytes_read
     cdef public unsigned long long bytes_written
     cdef public str reason
+    cdef public bint is_swallowed

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pycurl
 
+from larbinpy.fetch.closers import Closers
 from larbinpy.fetch.framing import FramingWatch
 from larbinpy.fetch.guard import Guard
 from larbinpy.fetch.handles import SETOPT_ERRORS, Slot, SlotMaker
@@ -62,6 +63,7 @@ class CurlFetcher:
         self._guard = Guard(allow_private=options.allow_private, own_ports=options.own_ports)
         self._unverified = Unverified()
         self._framing = FramingWatch()
+        self._closers = Closers()
         self._first_byte_ns = round(options.first_byte_timeout_s * _SECOND_NS)
         self._pid = os.getpid()
         self._limit = options.connections
@@ -91,6 +93,7 @@ class CurlFetcher:
 
     def submit(self, job: FetchJob, *, keep: bool = True, is_named: bool = False) -> None:
         """See ``Fetcher``."""
+        keep = keep and not self._closers.has(job)
         refusal = self._refusal(job, is_named=is_named)
         if refusal:
             outcome = Outcome.FORBIDDEN_ADDRESS if job.ip else Outcome.NO_DNS
@@ -210,7 +213,11 @@ class CurlFetcher:
             verdict = _SUCCESS
         else:
             verdict = self._judge(slot, job, code, text, abort)
-        self._done.append(self._result(slot, job, verdict, is_whole=is_whole))
+        result = self._result(slot, job, verdict, is_whole=is_whole)
+        if abort == Abort.REPEATED:
+            result.is_swallowed = True
+            self._closers.note(job)
+        self._done.append(result)
         if self._limit < self._options.connections:
             self._recover()
 

@@ -99,6 +99,7 @@ class SlotMaker:
         easy.setopt(pycurl.WRITEFUNCTION, transfer.write)
         easy.setopt(pycurl.HEADERFUNCTION, transfer.header)
         easy.setopt(pycurl.OPENSOCKETFUNCTION, transfer.open_socket)
+        easy.setopt(pycurl.PREREQFUNCTION, transfer.before_request)
         return Slot(easy, transfer)
 
     def prepare(self, slot: Slot, job: FetchJob, *, keep: bool, unverified: str = "") -> None:

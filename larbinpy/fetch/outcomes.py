@@ -9,7 +9,7 @@ from larbinpy.records import Outcome
 
 
 class Abort(IntEnum):
-    """Why we ended a transfer ourselves; 1 to 6 are the ``ABORT_*`` of the compiled part."""
+    """Why we ended a transfer ourselves; 1 to 6 and 9 are the ``ABORT_*`` of the compiled part."""
 
     NONE = 0
     TOO_BIG = 1
@@ -20,6 +20,7 @@ class Abort(IntEnum):
     SOCKET = 6
     FIRST_BYTE = 7
     FRAMING = 8
+    REPEATED = 9
 
 
 class Verdict(NamedTuple):
@@ -46,6 +47,7 @@ _ABORTS: Final = {
     Abort.DESCRIPTORS: Verdict(Outcome.NO_CONNECTION, "no file descriptor left"),
     Abort.SOCKET: Verdict(Outcome.NO_CONNECTION, "no socket for this kind of address"),
     Abort.FRAMING: Verdict(Outcome.PROTOCOL_ERROR, "more framing of chunks than body"),
+    Abort.REPEATED: Verdict(Outcome.PROTOCOL_ERROR, "the kept connection was closed under it"),
     Abort.FIRST_BYTE: Verdict(Outcome.TIMEOUT, "no first byte in time"),
 }
 

@@ -44,6 +44,7 @@ STEPS = st.lists(
     st.one_of(
         st.tuples(st.just("header"), LINES),
         st.tuples(st.just("write"), st.binary(min_size=1, max_size=60)),
+        st.tuples(st.just("before_request"), st.just(("127.0.0.1", "127.0.0.1", 80, 9))),
         st.tuples(st.just("reset"), st.tuples(st.integers(0, 100), st.booleans(), st.booleans())),
     ),
     max_size=30,
@@ -79,7 +80,8 @@ def test_same_as_reference(steps: list[tuple[str, Any]]) -> None:
             continue
         if pair[1].abort:
             continue
-        taken = [getattr(transfer, verb)(value) for transfer in pair]
+        arguments = value if verb == "before_request" else (value,)
+        taken = [getattr(transfer, verb)(*arguments) for transfer in pair]
         assert taken[0] == taken[1]
         assert state(pair[0]) == state(pair[1])
 
@@ -88,6 +90,16 @@ def fresh(limit: int = 1000) -> native.Transfer:
     transfer = native.Transfer(lambda _: None, TYPES)
     transfer.reset("127.0.0.1", 80, limit, True, True)
     return transfer
+
+
+def test_a_transfer_is_one_request() -> None:
+    """libcurl may not send it a second time; after a reset it is another one."""
+    transfer = fresh()
+    where = ("127.0.0.1", "127.0.0.1", 80, 9)
+    assert [transfer.before_request(*where) for _ in range(3)] == [0, 1, 1]
+    assert transfer.abort == native.ABORT_REPEATED
+    transfer.reset("127.0.0.1", 80, 1000, True, True)
+    assert transfer.before_request(*where) == transfer.abort == 0
 
 
 @pytest.mark.parametrize(

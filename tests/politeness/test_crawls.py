@@ -29,8 +29,7 @@ def test_a_page_that_fails_is_tried_again(tmp_path: Path) -> None:
 
     def answer(asked: Asked) -> bytes | None:
         if asked.path == "/robots.txt":
-            # curl itself repeats a request that a kept connection swallows
-            return page(status="404 Not Found", fields="Connection: close\r\n")
+            return page(status="404 Not Found")
         if left.get(asked.path, 0) > 0:
             left[asked.path] -= 1
             if asked.path == "/empty":

@@ -26,6 +26,7 @@ class Transfer:
         self._lines: list[bytes] = []
         self.body = b""
         self.bytes_read = 0
+        self.requests = 0
         self._header_bytes = 0
         self.is_complete = False
         self.abort = 0
@@ -64,6 +65,12 @@ class Transfer:
 
     def open_socket(self, purpose: int, address: tuple[Any, ...]) -> int:
         raise NotImplementedError
+
+    def before_request(self, ip: str, local_ip: str, port: int, local_port: int) -> int:
+        self.requests += 1
+        if self.requests > 1:
+            self.abort = 9
+        return int(self.requests > 1)
 
     def write(self, data: bytes) -> int:
         taken = data[: self._limit - len(self.body)]
