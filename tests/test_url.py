@@ -56,10 +56,14 @@ def test_parse_takes_text() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", [b"", b"/x", b"mailto:x", b"http://", b"http://xn--a.\xc3\x9f/", b"http://\xff/"]
-)
+    "text",
+    [
+        b"", b"/x", b"mailto:x", b"http://", b"http://xn--a.\xc3\x9f/", b"http://\xff/",
+        b"http://h.test:105579/", b"http://%b.test/" % (b"a." * 300),
+    ],
+)  # fmt: skip
 def test_parse_refuses(text: bytes) -> None:
-    """What is no http URL of a possible host is None."""
+    """xroche/httrack#620, #550: what is no http URL of a possible host and port is None."""
     assert url.parse(text) is None
 
 

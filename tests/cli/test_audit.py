@@ -47,7 +47,8 @@ def nearest_s(requests: Iterable[Request]) -> float:
 def test_the_log_tells_what_the_server_saw(
     tmp_path: Path, shards: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Every request is in both; with many hosts on few addresses nobody was asked too soon."""
+    """scrapy/scrapyd#221: every request is in both; with many hosts on few addresses nobody was
+    asked too soon."""
     with WebProcess(FEW_ADDRESSES, tmp_path / "web") as web:
         crawl = Crawl(
             tmp_path, [url.decode() for url in web.seeds], hostsFile=str(web.hosts_file),

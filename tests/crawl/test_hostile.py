@@ -97,7 +97,14 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Found:
 @pytest.mark.slow
 @pytest.mark.parametrize("behaviour", BEHAVIOURS, ids=lambda behaviour: behaviour.name)
 def test_each_behaviour_has_its_outcome(found: Found, behaviour: Behaviour) -> None:
-    """Status, size and number of requests too."""
+    """Status, size and number of requests too.
+
+    Among them are gocolly/colly#886, scrapy/scrapy#7134 and #3270 (bombs), xroche/httrack#515
+    (gzip-not), iipc/warc-specifications#47 (gzip-two-members), scrapy/scrapy#7841
+    (gzip-and-garbage), NUTCH-2729 (cut bodies), scrapy/scrapy#457 (redirect-to-file),
+    internetarchive/Zeno#164 and scrapinghub/frontera#87 (redirect-chain), xroche/httrack#537
+    (redirect-to-itself-with-cookies).
+    """
     is_page = behaviour.port == HTTP
     lines = (found.pages if is_page else found.robots)[f"{behaviour.name}.hostile.test"]
     line = lines[-1]

@@ -85,7 +85,7 @@ def test_the_second_address_is_tried(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_names_that_never_answer_hold_nobody_up(tmp_path: Path) -> None:
-    """A good host's pages come while a hundred dead names are looked up."""
+    """curl/curl#8515: A good host's pages come while a hundred dead names are looked up."""
     with Server(PAGE) as server, DnsServer(TABLE, silent=SILENT) as dns:
         run = Crawl(tmp_path, {**KEYS, "nameServer": dns.address})
         dead = [f"http://{name}:{server.port}/" for name in sorted(SILENT)]

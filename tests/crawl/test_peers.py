@@ -104,7 +104,8 @@ def test_a_header_of_an_origin(tmp_path: Path) -> None:
 
 
 def test_cookies(tmp_path: Path) -> None:
-    """A page that redirects to itself until its cookie comes back."""
+    """scrapy/scrapy#1225, xroche/httrack#537: A page that redirects to itself until its cookie
+    comes back."""
     rules = """if ($cookie_a != "b") {
         add_header Set-Cookie "a=b; Path=/"; return 302 http://$http_host$request_uri; }"""
     with Nginx(tmp_path, rules).running() as nginx:

@@ -76,7 +76,8 @@ def seen(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SeenUrls]:
 
 
 def test_links_are_new_once(seen: SeenUrls) -> None:
-    """A batch is worked off in order, and what it added is known to the next one."""
+    """apify/crawlee-python#1383: A batch is worked off in order, and what it added is known to the
+    next one."""
     assert seen.add_links(*entries(1, 2, 1)) == bytes([1, 1, 0])
     seen.add_written(entries(1, 2)[1])
     assert seen.add_links(*entries(2, 3)) == bytes([0, 1])

@@ -127,7 +127,8 @@ V6 = bytes.fromhex("20010db8000000000000000000000001")
 def test_answers(
     loop: EventLoop, resolver: AresResolver, host: bytes, expected: tuple[bytes, ...]
 ) -> None:
-    """Each kind of name gets its addresses, or a reason."""
+    """scrapy/scrapy#6674, internetarchive/heritrix3#665, #718: each kind of name gets its
+    addresses, or a reason."""
     assert ips(loop, resolver, host) == expected
 
 
@@ -155,7 +156,7 @@ def test_the_other_family_is_asked_for_when_it_is_needed(
 def test_a_hundred_dead_names_delay_a_good_one_by_less_than_50_ms(
     server: DnsServer, loop: EventLoop
 ) -> None:
-    """With the default number of places; ten times."""
+    """curl/curl#8515, xroche/httrack#613: with the default number of places; ten times."""
     waits_s = []
     for _ in range(10):
         resolver = AresResolver(loop, SystemClock(), servers=[server.address])
@@ -187,8 +188,23 @@ def test_one_lookup_per_name(server: DnsServer, loop: EventLoop, resolver: AresR
     assert server.asked["both.test", A] == before + 1
 
 
+def test_so_many_lookups_are_made_at_a_time(server: DnsServer, loop: EventLoop) -> None:
+    """Norconex/crawler#235: the other names wait for a place."""
+    resolver = AresResolver(loop, SystemClock(), parallel=3, servers=[server.address])
+    names = [f"dead{n}.test" for n in range(9)]
+    before = {name: server.asked[name, A] for name in names}
+    for name in names:
+        resolver.submit(name.encode())
+    assert resolver.answers() == []
+    loop.poll(0.05)
+    assert resolver.answers() == []
+    assert sum(server.asked[name, A] > before[name] for name in names) <= 3
+    resolver.close()
+
+
 def test_dead_names_do_not_hold_up_others(server: DnsServer, loop: EventLoop) -> None:
-    """A good name behind as many dead ones as there are places waits for 250 ms, not for 5 s."""
+    """xroche/httrack#606: A good name behind as many dead ones as there are places waits for 250
+    ms, not for 5 s."""
     resolver = AresResolver(loop, SystemClock(), parallel=20, servers=[server.address])
     for n in range(20):
         resolver.submit(b"dead%d.test" % n)
@@ -209,7 +225,7 @@ def test_dead_name_ends_in_time(loop: EventLoop, resolver: AresResolver) -> None
 
 
 def test_nothing_to_do_means_no_wake_up(loop: EventLoop, resolver: AresResolver) -> None:
-    """Without a lookup the loop may sleep for ever."""
+    """curl/curl#21547: without a lookup the loop may sleep for ever."""
     assert resolver.wait_s() == -1
     assert resolver.answers() == []
     assert ips(loop, resolver, b"a.test")

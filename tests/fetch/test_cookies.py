@@ -58,6 +58,7 @@ def sent(
         (b"a=b; Domain=x.www.a.co.uk", b""),
         (b"a=b; Domain=ww.a.co.uk", b""),
         (b"a=b; Domain=", b"a=b"),
+        (b"a=b; Domain=" + b"a." * 300 + b"a.co.uk", b""),  # xroche/httrack#550
         (b"a=b; Path=/", b"a=b"),
         (b"a=b; Path=/d", b"a=b"),
         (b"a=b; Path=/d/", b"a=b"),
@@ -87,7 +88,7 @@ def test_what_is_taken_and_sent_back(field: bytes, expected: bytes) -> None:
 
 
 def test_a_cookie_goes_to_its_host_only_unless_it_names_a_domain() -> None:
-    """And never to another registered domain."""
+    """internetarchive/heritrix3#259: and never to another registered domain."""
     hosts = [b"www.a.co.uk", b"a.co.uk", b"x.www.a.co.uk", b"b.co.uk", b"wwwa.co.uk"]
     own, shared = jar_with(b"a=b"), jar_with(b"a=b; Domain=a.co.uk")
     assert [bool(sent(own, host)) for host in hosts] == [True, False, False, False, False]

@@ -324,6 +324,23 @@ def test_more_jobs_than_connections() -> None:
     client.close()
 
 
+def test_waiting_for_a_connection_does_not_count() -> None:
+    """curl/curl#21396: a job's time runs from its own start, not from that of those before it."""
+
+    def slowly(connection: Connection) -> None:
+        while connection.read_request():
+            time.sleep(0.3)
+            connection.send(PAGE)
+
+    client = Client(connections=1, total_timeout_s=1.0, first_byte_timeout_s=0.9)
+    with Server(slowly) as server:
+        for n in range(5):
+            client.fetcher.submit(job_for(server.port, host=b"h%d.test" % n))
+        results = client.wait(5)
+    assert [result.outcome for result in results] == [Outcome.SUCCESS] * 5
+    client.close()
+
+
 @pytest.fixture
 def descriptors() -> Iterator[int]:
     """Raises the soft limit as far as allowed, and puts it back."""
@@ -334,7 +351,7 @@ def descriptors() -> Iterator[int]:
 
 
 def test_more_connections_than_select_can_count(descriptors: int) -> None:
-    """1,100 transfers are open at the same time and all end well."""
+    """curl/curl#7718: 1,100 transfers are open at the same time and all end well."""
     count = 1100
     if descriptors < 3 * count:
         pytest.skip("too few descriptors allowed")
@@ -444,7 +461,7 @@ def test_connections_of_a_server_that_closes_them_are_not_kept(client: Client) -
 
 
 def test_close_with_transfers_running() -> None:
-    """Closing drops what runs; nothing is left to use."""
+    """pycurl/pycurl#1058: closing drops what runs; nothing is left to use."""
     client = Client()
     with Server(answer_and_stall()) as server:
         client.fetcher.submit(job_for(server.port))

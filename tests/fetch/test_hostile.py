@@ -96,7 +96,7 @@ def test_broken_responses(script: Script, outcome: Outcome, status: int) -> None
 
 
 def test_truncated_body_is_kept(client: Client) -> None:
-    """What arrived of a page stays readable, and is marked."""
+    """webrecorder/browsertrix-crawler#831: what arrived of a page stays readable, and is marked."""
     with Server(answer_and_close(HTML + b"Content-Length: 50\r\n\r\nhello")) as server:
         result = client.get(server)
     assert (result.body, result.is_truncated) == (b"hello", True)

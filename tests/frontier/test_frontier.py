@@ -101,6 +101,15 @@ def test_a_job_has_what_the_link_had(run: Run) -> None:
     assert (job.score, job.relevance, job.via) == (0.5, 0.25, b"http://h1.example/")
 
 
+def test_http_and_https_are_one_host(run: Run) -> None:
+    """NUTCH-2623: of two URLs that differ in the scheme, one waits for the other."""
+    plain = links([7])
+    secure = links([14]).replace(b"http://h0.example/14", b"http://h0.example/15")
+    run.frontier.put(plain)
+    added = run.frontier.put(secure)
+    assert (added.new, added.hosts) == (1, 0)
+
+
 def test_malformed_links_take_nothing(run: Run) -> None:
     """A frame is taken whole or not at all."""
     with pytest.raises(ValueError, match="malformed LINKS"):

@@ -145,7 +145,7 @@ def test_poll_waits_as_told(loop: EventLoop) -> None:
 
 
 def test_signal_is_harmless(loop: EventLoop) -> None:
-    """A signal during the wait runs its handler and ends the wait, no more."""
+    """xroche/httrack#1145: A signal during the wait runs its handler and ends the wait, no more."""
     seen: list[int] = []
     before = signal.signal(signal.SIGUSR1, lambda number, _: seen.append(number))
     main = threading.main_thread().ident or 0

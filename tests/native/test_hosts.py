@@ -323,7 +323,8 @@ def test_host_waits_from_start_to_start_and_never_before_the_end() -> None:
 
 
 def test_address_waits_over_its_hosts() -> None:
-    """Hosts of one address share its delay and are asked one at a time, in turn."""
+    """internetarchive/heritrix3#754: hosts of one address share its delay and are asked one at a
+    time, in turn."""
     hosts = table(wait_ns=0, wait_ip_ns=SECOND)
     first = ready(hosts, b"a.example", [1, 2])
     second = ready(hosts, b"b.example", [3, 4])
@@ -356,7 +357,7 @@ def test_an_address_may_be_asked_several_times_at_once() -> None:
 
 
 def test_own_wait_is_never_under_that_of_the_table() -> None:
-    """A host may be slower than the rule, not faster."""
+    """apache/stormcrawler#549, NUTCH-2775: A host may be slower than the rule, not faster."""
     hosts = table()
     number = ready(hosts, b"a.example", range(5))
     hosts.set_wait(number, 5)
@@ -449,7 +450,8 @@ def test_failed_hosts_do_not_starve_the_others() -> None:
 
 
 def test_new_address_of_a_busy_host_holds_from_its_release_on() -> None:
-    """The old address is what is being asked; the next request goes by the new one."""
+    """scrapy/scrapy#1659: the old address is what is being asked; the next request goes by the new
+    one."""
     hosts = table(wait_ns=0, wait_ip_ns=SECOND)
     number, other = ready(hosts, b"a.example", [1, 2]), ready(hosts, b"b.example", [3])
     hosts.acquire(0, 1)
@@ -567,7 +569,8 @@ def test_wrong_use_is_refused() -> None:
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_many_hosts_on_many_addresses_take_turns_as_in_the_model(seed: int) -> None:
-    """Deep heaps: 300 hosts on 60 addresses, with delays, skips, moves and new URLs."""
+    """gocolly/colly#191: deep heaps: 300 hosts on 60 addresses, with delays, skips, moves and new
+    URLs."""
     chance = random.Random(seed)
     both = table(wait_ns=50, wait_ip_ns=9), Model(wait_ns=50, wait_ip_ns=9)
     work = batch((b"h%d.example" % chance.randrange(300), 0, 2 * i) for i in range(900))

@@ -116,7 +116,8 @@ def test_a_healthy_host_is_not_remembered(backoff: Backoff) -> None:
 
 
 def test_each_429_doubles_the_delay(backoff: Backoff) -> None:
-    """From ten waits on, with jitter, up to a limit, and until the host is given up."""
+    """scrapy/scrapy#4424: from ten waits on, with jitter, up to a limit, and until the host is
+    given up."""
     delays = []
     for _ in range(DEAD_POINTS - 1):
         known = backoff.failed(HOST, Trouble.BUSY, NOW)

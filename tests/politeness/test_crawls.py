@@ -50,7 +50,7 @@ def test_a_page_that_fails_is_tried_again(tmp_path: Path) -> None:
 
 
 def test_retry_after_is_obeyed(tmp_path: Path) -> None:
-    """Nothing of that host is asked before, and everything afterwards."""
+    """xroche/httrack#1738: nothing of that host is asked before, and everything afterwards."""
     said: list[float] = []
 
     def answer(asked: Asked) -> bytes:
@@ -187,7 +187,8 @@ def test_rules_may_lie_on_another_host(tmp_path: Path) -> None:
 
 
 def test_crawl_delay_is_obeyed_and_shortened(tmp_path: Path) -> None:
-    """From robots.txt on; what was shortened is said once."""
+    """LAW-Unimi/BUbiNG#30, apache/stormcrawler#1979: from robots.txt on; what was shortened is said
+    once."""
 
     def answer(asked: Asked) -> bytes:
         if asked.path == "/robots.txt":
