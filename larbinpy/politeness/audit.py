@@ -23,7 +23,7 @@ TOLERANCE_US: Final = 2_000
 NEVER_ASKED: Final = frozenset(
     {
         "noDNS", "forbiddenRobots", "fastRobots", "fastNoConn", "fastNoDns", "forbiddenAddress",
-        "poison",
+        "outSite", "poison",
     }
 )  # fmt: skip
 """Outcomes of URLs that were ended without a request, as far as they have no status."""
