@@ -54,7 +54,7 @@ setup(
     ext_modules=cythonize(
         EXTENSIONS,
         build_dir="build",
-        include_path=["ext"],
+        include_path=["ext", "."],
         compiler_directives=DIRECTIVES,
     )
 )

@@ -19,6 +19,7 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy, memset
 
+from larbinpy._native.contents cimport Contents
 from larbinpy._native.jobs cimport FetchJob, FetchResult
 from larbinpy.codes import Outcome
 from larbinpy.errors import FormatError
@@ -55,6 +56,8 @@ cdef extern from "pageentry.h" nogil:
         uint32_t epoch
         uint8_t outcome
         uint8_t filters
+        uint8_t digest[16]
+        uint64_t near
 
     size_t parsed_size(const uint8_t *at, size_t left)
     size_t parsed_to_done(uint8_t *out, const uint8_t *at, size_t size)
@@ -68,6 +71,7 @@ cdef enum:
     MAX_REASON = 500
     NO_PARSER = -1
     KIND_PAGE = 0
+    SUCCESS = 0
     TRUNCATED = 1
     BODY_IN_FILE = 2
 
@@ -362,11 +366,13 @@ cdef class HeldPages:
 
     # --- from the parsers -------------------------------------------------------------------
 
-    def finish(self, bytes payload not None, uint32_t count, bint is_plain):
+    def finish(self, bytes payload not None, uint32_t count, bint is_plain, dict same=None):
         """Take the answers of a PARSED frame.
 
         Args:
-            is_plain: nothing has to be settled for pages; else all of them are among the others.
+            is_plain: nothing else has to be settled for pages; if not, all of them are among the
+                others.
+            same: the latest contents of each host, which good plain pages are added to.
 
         Returns:
             Pages that are done: pairs of DONE entries (65,536 bytes at most) and their places
@@ -395,6 +401,8 @@ cdef class HeldPages:
                     if is_plain and held.fd < 0 and <int>job.kind == KIND_PAGE and (
                         not job.id & WITHOUT_ENQ
                     ):
+                        if same is not None and entry.outcome == SUCCESS:
+                            note_contents(same, job.host, entry)
                         if not answers.add(data + at, used, job.position):
                             done.append(answers.taken())
                             answers.add(data + at, used, job.position)
@@ -404,6 +412,13 @@ cdef class HeldPages:
         if answers.count:
             done.append(answers.taken())
         return done, others
+
+
+cdef int note_contents(dict same, bytes host, const parsed_entry *entry) except -1:
+    cdef Contents contents = same.get(host)
+    if contents is None:
+        contents = same[host] = Contents()
+    return contents.note(entry.digest, entry.near != 0)
 
 
 cdef inline uint64_t held_size(FetchResult result):

@@ -6,6 +6,9 @@ No cycle can lead through them, so the garbage collector never looks at them.
 """
 
 cimport cython
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from libc.stdio cimport snprintf
+from libc.string cimport memchr
 
 from larbinpy.codes import Kind
 
@@ -49,12 +52,50 @@ cdef class FetchJob:
     @property
     def origin(self):
         """``scheme://host:port``, the key of robots rules."""
-        return b"%b://%b:%d" % (b"https" if self.https else b"http", self.host, self.port)
+        cdef char text[320]
+        cdef Py_ssize_t size = PyBytes_GET_SIZE(self.host)
+        cdef int written
+        if size > 255:
+            raise ValueError("a host name has at most 255 bytes")
+        written = snprintf(
+            text, sizeof(text), b"%s://%.*s:%d", b"https" if self.https else b"http",
+            <int>size, PyBytes_AS_STRING(self.host), self.port,
+        )
+        return PyBytes_FromStringAndSize(text, written)
 
     @property
     def path(self):
         """Path and query, as robots rules see them."""
-        return self.url[self.url.index(b"/", 8):]
+        cdef const char *text = PyBytes_AS_STRING(self.url)
+        cdef Py_ssize_t size = PyBytes_GET_SIZE(self.url)
+        cdef const char *slash = NULL
+        if size > 8:
+            slash = <const char *>memchr(text + 8, c"/", size - 8)
+        if slash is NULL:
+            raise ValueError("a URL without a path")
+        return PyBytes_FromStringAndSize(slash, text + size - slash)
+
+
+cdef dict KINDS = {kind.value: kind for kind in Kind}
+
+
+def job_of(tuple url not None, unsigned long long shard, long long host_id,
+           unsigned long long position, int attempt):
+    """The job of a URL as the log tells it (``LoggedUrl``), whose host is known by its number.
+
+    Args:
+        shard: the shard's part of ids.
+        attempt: how often it was tried in vain, when that is more than the log says.
+    """
+    cdef FetchJob job = FetchJob.__new__(FetchJob)
+    job.id = shard | <unsigned long long>url[0]
+    job.url, job.via, job.tag, job.host = url[2], url[3], url[4], url[5]
+    job.port, job.https, job.kind = url[6], url[7], KINDS[url[11]]
+    job.host_id, job.position, job.ip = host_id, position, b""
+    job.depth, job.left, job.level, job.hops = url[8], url[9], url[10], url[12]
+    job.attempt, job.flags = attempt or url[13], url[14]
+    job.score, job.relevance = url[15], url[16]
+    return job
 
 
 @cython.final

@@ -154,6 +154,18 @@ class Manners:
         self._apply(job.host_id, known, Trouble.UNREACHABLE)
         return True
 
+    @property
+    def troubles(self) -> dict[bytes, HostTrouble]:
+        """The hosts that are not well."""
+        return self._backoff.troubles
+
+    def all_well(self, jobs: list[FetchJob], end_ns: int) -> None:
+        """What ``judge`` says of good answers of hosts that are well, while the line is fine."""
+        self._line.heard(end_ns)
+        self._friends.extend(jobs[-FRIENDS:])
+        if self._charged:
+            self._charged.clear()
+
     # --- results -------------------------------------------------------------------------------
 
     def judge(self, result: FetchResult, end_ns: int) -> Fate:

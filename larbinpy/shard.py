@@ -65,7 +65,7 @@ class Shard:
 
     def run(self) -> None:
         """Work until told to stop, then drain, and close the log."""
-        poll, take = self._parts.fetcher.poll, self._results.take
+        poll, take_all = self._parts.fetcher.poll, self._results.take_all
         self._parts.loop.watch(self._control.channel.fileno(), READ, self._control.heard)
         self._publish(self._clock.now_ns())
         self._control.tell("ready", notices=self._parts.notices)
@@ -76,8 +76,7 @@ class Shard:
             self._addresses.turn(now)
             self._requests.start(now)
             results = poll(self._timeout_s(now))
-            for result in results:
-                take(result)
+            take_all(results)
             self._results.settle()
             self._report()
             self._flush(now, is_idle=not results)

@@ -32,7 +32,7 @@ class Inbox:
 
     __slots__ = (
         "_addresses", "_budgets", "_clock", "_flow", "_frames", "_frontier", "_handover",
-        "_is_plain", "_ledger", "_manners", "_peers", "_rules", "_tickets", "bad",
+        "_is_plain", "_ledger", "_manners", "_peers", "_rules", "_same", "_tickets", "bad",
     )  # fmt: skip
 
     def __init__(self, parts: ShardParts, flow: Flow, rules: Rules) -> None:
@@ -49,6 +49,7 @@ class Inbox:
         self._peers = parts.peers
         self._tickets = parts.tickets
         self.bad: list[Peer] = []
+        self._same = parts.budgets.same if parts.budgets.most_same else None
         # Then a page that is done is a record in the log and nothing else.
         self._is_plain = not (
             parts.budgets.is_limited or parts.tickets.is_limited or parts.waits_for_links
@@ -117,7 +118,9 @@ class Inbox:
 
     def _finish(self, frame: Frame) -> None:
         """Pages that a parser has finished: their URLs are done."""
-        done, others = self._handover.finish(frame.payload, frame.count, is_plain=self._is_plain)
+        done, others = self._handover.finish(
+            frame.payload, frame.count, is_plain=self._is_plain, same=self._same
+        )
         if others:
             done += self._settled(frame.payload, others)
         for entries_, places in done:

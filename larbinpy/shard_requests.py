@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from larbinpy._native.plainway import PlainStarts
 from larbinpy.errors import StorageError
 from larbinpy.frontier.budgets import Answer
 from larbinpy.frontier.frontier import Taken
@@ -32,8 +33,8 @@ class Requests:
 
     __slots__ = (
         "_addresses", "_bandwidth", "_budgets", "_clock", "_errands", "_fetcher", "_flow",
-        "_frontier", "_gate", "_handover", "_manners", "_parts", "_rules", "_scope", "_slots",
-        "_suspects", "_tickets",
+        "_frontier", "_gate", "_handover", "_manners", "_parts", "_plain",
+        "_rules", "_scope", "_slots", "_suspects", "_tickets",
     )  # fmt: skip
 
     def __init__(self, parts: ShardParts, flow: Flow, rules: Rules) -> None:
@@ -54,6 +55,14 @@ class Requests:
         self._suspects = parts.suspects
         self._scope = parts.scope
         self._tickets = parts.tickets
+        self._plain = PlainStarts(
+            parts.gate.origins,
+            parts.gate.is_open,
+            *parts.addresses.plain(),
+            parts.manners.troubles,
+            parts.budgets.same,
+            parts.budgets.most_same,
+        )
 
     def start(self, now: int) -> None:
         """Begin what may begin now."""
@@ -73,10 +82,14 @@ class Requests:
             self._flow.refused(error)
             return
         refused = self._scope.refused(batch)
+        is_unlimited = not (self._budgets.is_limited or self._tickets.is_limited)
         for taken in batch:
             if taken.job.id in refused and not taken.code:
                 self._refuse(taken.job, Outcome.OUT_SITE, refused[taken.job.id])
                 self._frontier.skip(taken.job.host_id)
+            elif is_unlimited and not taken.code and self._plain.take(taken.job, now):
+                self._flow.in_flight += 1
+                self._submit(taken.job, now)
             else:
                 self._begin(taken, now)
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from larbinpy._native.plainway import PlainEnds
 from larbinpy.manners import Fate
+from larbinpy.politeness.backoff import SLOW_NS
 from larbinpy.records import ID_WITHOUT_ENQ, FetchJob, Kind
 
 if TYPE_CHECKING:
@@ -19,7 +21,7 @@ class Results:
 
     __slots__ = (
         "_bandwidth", "_budgets", "_clock", "_flow", "_frontier", "_handover", "_ledger",
-        "_manners", "_rules", "_slots", "_suspects", "_tickets", "_waits_for_links",
+        "_manners", "_plain", "_rules", "_slots", "_suspects", "_tickets", "_waits_for_links",
     )  # fmt: skip
 
     def __init__(self, parts: ShardParts, flow: Flow, rules: Rules) -> None:
@@ -36,6 +38,33 @@ class Results:
         self._suspects = parts.suspects
         self._tickets = parts.tickets
         self._waits_for_links = parts.waits_for_links
+        self._plain = PlainEnds(
+            parts.frontier.release, parts.handover.give, parts.manners.troubles, SLOW_NS
+        )
+
+    def take_all(self, results: list[FetchResult]) -> None:
+        """Requests have ended; those that went well all the way are taken by few steps."""
+        now = self._clock.now_ns()
+        for result in results:
+            if self._is_plain() and self._plain.take(result, now):
+                continue
+            self._note_plain(now)
+            self.take(result)
+        self._note_plain(now)
+
+    def _is_plain(self) -> bool:
+        """Whether a good result means nothing but itself."""
+        is_free = not (self._waits_for_links or self._bandwidth.is_limited)
+        return is_free and self._manners.is_line_fine and not len(self._suspects)
+
+    def _note_plain(self, now: int) -> None:
+        """Count what was taken, and let everybody know who must."""
+        jobs, read, written = self._plain.taken()
+        if jobs:
+            self._flow.in_flight -= len(jobs)
+            self._ledger.traffic(read, written)
+            self._manners.all_well(jobs, now)
+            self._slots.end_all(jobs)
 
     def take(self, result: FetchResult) -> None:
         """A request has ended."""

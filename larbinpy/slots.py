@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from larbinpy.shared import ShardWord
 
 if TYPE_CHECKING:
+    from larbinpy.records import FetchJob
     from larbinpy.shared import ShardMemory
 
 
@@ -41,6 +42,16 @@ class Slots:
         if place >= 0:
             self._slots.store(place, page_id)
         self._words.store(ShardWord.IN_FLIGHT, len(self._places))
+
+    def end_all(self, jobs: list[FetchJob]) -> None:
+        """The transfers of these jobs have ended."""
+        places, free, store = self._places, self._free, self._slots.store
+        for job in jobs:
+            place = places.pop(job.id, -1)
+            if place >= 0:
+                store(place, 0)
+                free.append(place)
+        self._words.store(ShardWord.IN_FLIGHT, len(places))
 
     def end(self, request_id: int) -> None:
         """A transfer has ended, and its result was taken."""

@@ -1,5 +1,6 @@
 from collections.abc import Iterable
 
+from larbinpy._native.contents import Contents
 from larbinpy._native.jobs import FetchJob, FetchResult
 
 PARSER_BYTES: int
@@ -24,5 +25,9 @@ class HeldPages:
     def leave(self, parser: int) -> None: ...
     def frames(self, parsers: Iterable[int]) -> list[tuple[int, bytes, int, int]]: ...
     def finish(
-        self, payload: bytes, count: int, is_plain: bool
+        self,
+        payload: bytes,
+        count: int,
+        is_plain: bool,
+        same: dict[bytes, Contents] | None = None,
     ) -> tuple[list[tuple[bytes, bytes]], list[tuple[int, FetchJob, int]]]: ...

@@ -1,6 +1,7 @@
 from dataclasses import dataclass
 
 from larbinpy.codes import Kind, Outcome
+from larbinpy.frontier.payloads import LoggedUrl
 
 @dataclass
 class FetchJob:
@@ -27,6 +28,8 @@ class FetchJob:
     def origin(self) -> bytes: ...
     @property
     def path(self) -> bytes: ...
+
+def job_of(url: LoggedUrl, shard: int, host_id: int, position: int, attempt: int) -> FetchJob: ...
 
 @dataclass
 class FetchResult:

@@ -132,6 +132,11 @@ class Addresses:
         again_s = max(self._again[0][0] - now_ns, 0) / SECOND_NS
         return again_s if wait_s < 0 else min(wait_s, again_s)
 
+    def plain(self) -> tuple[array[int], array[int], set[int]]:
+        """What most URLs need to know, as it is kept: IPv4 addresses by host (0: another one, or
+        none), until when each holds (monotonic seconds), and hosts that only some URLs may use."""
+        return self._ipv4, self._expires_s, self._private
+
     # --- about a URL -----------------------------------------------------------------------
 
     def ip(self, host_id: int) -> bytes:

@@ -8,21 +8,20 @@ waited for, so that no URL is refused too early.
 from __future__ import annotations
 
 import json
-from collections import Counter, deque
+from collections import Counter
 from dataclasses import dataclass
 from enum import IntEnum
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
 
 from larbinpy import url as urls
+from larbinpy._native.contents import Contents
 from larbinpy._native.seenset import SeenSet
 from larbinpy.records import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-SAME_KEPT: Final = 4
-"""Latest different contents that are remembered of a host."""
 _SUCCESS: Final = Outcome.SUCCESS.label
 
 
@@ -53,11 +52,6 @@ class Limits:
     def are_counted(self) -> bool:
         """Whether a restart must count again what was used up: contents in a row need not."""
         return bool(self.per_host or self.per_domain or self.per_path or self.hosts_per_domain)
-
-    @property
-    def is_any(self) -> bool:
-        """Whether there is any limit."""
-        return self.are_counted or bool(self.same)
 
 
 class _Budget:
@@ -95,7 +89,7 @@ class Budgets:
     Memory: a counter, some 100 bytes, for each host, domain or directory that is counted.
     """
 
-    __slots__ = ("_budgets", "_domain_of", "_hosts", "_hosts_of", "_keys", "_limits", "_same")
+    __slots__ = ("_budgets", "_domain_of", "_hosts", "_hosts_of", "_keys", "_limits", "same")
 
     def __init__(self, limits: Limits, domain_of: Callable[[bytes], bytes]) -> None:
         self._limits = limits
@@ -109,12 +103,18 @@ class Budgets:
         self._keys: dict[int, list[bytes]] = {}
         self._hosts: set[bytes] = set()
         self._hosts_of: Counter[bytes] = Counter()
-        self._same: dict[bytes, _Contents] = {}
+        self.same: dict[bytes, Contents] = {}
+        """What each host has shown last; kept while that is limited."""
 
     @property
     def is_limited(self) -> bool:
-        """Whether there is anything to ask, to take and to settle."""
-        return self._limits.is_any
+        """Whether there is more to ask, to take and to settle than ``same``."""
+        return self._limits.are_counted
+
+    @property
+    def most_same(self) -> int:
+        """Pages in a row with known contents after which a host is left; 0 = no limit."""
+        return self._limits.same
 
     # --- a URL's turn --------------------------------------------------------------------------
 
@@ -122,7 +122,7 @@ class Budgets:
         """May a URL be fetched?  With NO goes the name of what is used up."""
         if self._limits.hosts_per_domain and not self._admits(host):
             return Answer.NO, "hostsPerDomain"
-        known = self._same.get(host)
+        known = self.same.get(host)
         if known is not None and known.in_a_row >= self._limits.same:
             return Answer.NO, "sameContent"
         if not self._budgets:
@@ -164,9 +164,9 @@ class Budgets:
             for (budget, _), key in zip(self._budgets, self._keys.pop(page_id, ()), strict=False):
                 budget.settle(key, is_good=is_good)
         if is_good and self._limits.same:
-            known = self._same.get(host)
+            known = self.same.get(host)
             if known is None:
-                known = self._same[host] = _Contents()
+                known = self.same[host] = Contents()
             known.add(digest, is_near=is_near)
 
     # --- restarts ------------------------------------------------------------------------------
@@ -196,23 +196,6 @@ class Budgets:
             self.take(0, host, url)
             digest = bytes.fromhex((fields["digest"] or "").rpartition(":")[2])
             self.settle(0, host, digest, is_good=True, is_near=bool(fields.get("near")))
-
-
-class _Contents:
-    """The latest contents of a host."""
-
-    __slots__ = ("_latest", "in_a_row")
-
-    def __init__(self) -> None:
-        self._latest: deque[bytes] = deque(maxlen=SAME_KEPT)
-        self.in_a_row = 0
-
-    def add(self, digest: bytes, *, is_near: bool) -> None:
-        if is_near or digest in self._latest:
-            self.in_a_row += 1
-        else:
-            self.in_a_row = 0
-            self._latest.append(digest)
 
 
 def directory_of(host: bytes, url: bytes) -> bytes:

@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from larbinpy._native import logcodec
+from larbinpy._native.jobs import job_of
 from larbinpy.errors import StorageError
 from larbinpy.frontier.payloads import Retry, done_ids
 from larbinpy.frontier.retries import Retries
-from larbinpy.records import ID_LSN_MASK, ID_SHARD_SHIFT, FetchJob, Kind
+from larbinpy.records import ID_LSN_MASK, ID_SHARD_SHIFT, FetchJob
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -342,24 +343,6 @@ class Frontier:
         self._fifo.close()
 
     def _job(self, url: LoggedUrl, host_id: int, position: int) -> FetchJob:
-        return FetchJob(
-            self._shard << ID_SHARD_SHIFT | url[0],
-            url[2],
-            url[5],
-            url[6],
-            url[7],
-            Kind(url[11]),
-            host_id,
-            b"",
-            url[8],
-            url[9],
-            url[10],
-            url[12],
-            url[14],
-            self._retries.tries(url[0]) or url[13],
-            position,
-            url[15],
-            url[16],
-            url[3],
-            url[4],
+        return job_of(
+            url, self._shard << ID_SHARD_SHIFT, host_id, position, self._retries.tries(url[0])
         )

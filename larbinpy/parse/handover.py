@@ -17,6 +17,7 @@ from larbinpy.frames import MAX_PAYLOAD, FrameType
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from larbinpy._native.contents import Contents
     from larbinpy.frames import Channel
     from larbinpy.records import FetchJob, FetchResult
 
@@ -93,12 +94,13 @@ class Handover:
         return job
 
     def finish(
-        self, payload: bytes, count: int, *, is_plain: bool
+        self, payload: bytes, count: int, *, is_plain: bool, same: dict[bytes, Contents] | None
     ) -> tuple[list[tuple[bytes, bytes]], list[tuple[int, FetchJob]]]:
         """Take the answers of a PARSED frame: their pages are forgotten.
 
         Args:
-            is_plain: nothing has to be settled for pages that are done.
+            is_plain: nothing else has to be settled for pages that are done.
+            same: latest contents of each host, which good pages that are plain are added to.
 
         Returns:
             For pages that are done, and need no more: DONE entries with the places of their URLs
@@ -107,7 +109,7 @@ class Handover:
         Raises:
             FormatError: the entries do not fill the payload; nothing was taken.
         """
-        done, others = self._held.finish(payload, count, is_plain)
+        done, others = self._held.finish(payload, count, is_plain, same)
         for _, _, fd in others:
             if fd >= 0:
                 os.close(fd)

@@ -118,11 +118,12 @@ class Backoff:
         dead_ns: after this time a host that was given up is tried again (``deadHostRetry``).
     """
 
-    __slots__ = ("_base_ns", "_dead_ns", "_max_ns", "_random", "_troubles")
+    __slots__ = ("_base_ns", "_dead_ns", "_max_ns", "_random", "troubles")
 
     def __init__(self, random: Random, *, wait_ns: int, dead_ns: int) -> None:
         self._random = random
-        self._troubles: dict[bytes, HostTrouble] = {}
+        self.troubles: dict[bytes, HostTrouble] = {}
+        """What is wrong, by host."""
         self.change(wait_ns=wait_ns, dead_ns=dead_ns)
 
     def change(self, *, wait_ns: int, dead_ns: int) -> None:
@@ -132,18 +133,18 @@ class Backoff:
         self._dead_ns = dead_ns
 
     def __len__(self) -> int:
-        return len(self._troubles)
+        return len(self.troubles)
 
     def get(self, host: bytes) -> HostTrouble | None:
         """What is wrong with a host; None = nothing."""
-        return self._troubles.get(host)
+        return self.troubles.get(host)
 
     def restore(self, host: bytes, trouble: HostTrouble, now_ns: int) -> None:
         """Take over what the log says; a wall clock that jumped cannot delay for ever."""
         latest_ns = now_ns + max(self._dead_ns, self._max_ns) * 3 // 2
         trouble.until_ns = min(trouble.until_ns, latest_ns)
         if trouble.points or trouble.level or trouble.until_ns > now_ns:
-            self._troubles[host] = trouble
+            self.troubles[host] = trouble
 
     # --- what is heard of hosts ----------------------------------------------------------------
 
@@ -159,7 +160,7 @@ class Backoff:
         Returns:
             What now holds of the host: delay it until ``until_ns``, give it up if ``is_dead``.
         """
-        known = self._troubles.setdefault(host, HostTrouble())
+        known = self.troubles.setdefault(host, HostTrouble())
         known.points = min(known.points + _POINTS[trouble], MAX_POINTS)
         delay_ns = 0
         if trouble is not Trouble.BROKEN or known.points >= BROKEN_IN_A_ROW:
@@ -180,23 +181,23 @@ class Backoff:
 
         Cost: a look into a dict for a host that is well.
         """
-        known = self._troubles.get(host)
+        known = self.troubles.get(host)
         if known is None:
             if duration_ns < SLOW_NS:
                 return None
-            known = self._troubles[host] = HostTrouble()
+            known = self.troubles[host] = HostTrouble()
         known.points = 0
         known.level = max(known.level - 1, 0)
         pause_ns = self._delay_ns(known.level) if known.level else 0
         known.until_ns = now_ns + max(pause_ns, self._slowness_ns(known, duration_ns))
         if known.until_ns == now_ns:
             known.until_ns = 0
-            del self._troubles[host]
+            del self.troubles[host]
         return known
 
     def forgive(self, host: bytes) -> HostTrouble | None:
         """Forget a host's troubles: they were our own."""
-        if self._troubles.pop(host, None) is None:
+        if self.troubles.pop(host, None) is None:
             return None
         return HostTrouble()
 

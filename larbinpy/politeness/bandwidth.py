@@ -43,6 +43,11 @@ class Bandwidth:
         """Another width, for requests that begin from now on."""
         self._ns_per_byte = 1e9 / bytes_per_s if bytes_per_s else 0.0
 
+    @property
+    def is_limited(self) -> bool:
+        """Whether requests have to be counted at all."""
+        return bool(self._ns_per_byte)
+
     def room(self, now_ns: int) -> int:
         """How many requests may begin now."""
         if not self._ns_per_byte:

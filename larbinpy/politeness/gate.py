@@ -71,12 +71,14 @@ class Gate:
         is_open: larbin's ``ignoreRobots``: everything is allowed, nothing is asked.
     """
 
-    __slots__ = ("_asked", "_is_open", "_origins", "_token", "good", "seen")
+    __slots__ = ("_asked", "_token", "good", "is_open", "origins", "seen")
 
     def __init__(self, token: bytes, *, is_open: bool = False) -> None:
         self._token = token
-        self._is_open = is_open
-        self._origins: dict[bytes, _Origin] = {}
+        self.is_open = is_open
+        """Whether everything is allowed and nothing asked."""
+        self.origins: dict[bytes, _Origin] = {}
+        """What is known, by origin."""
         self._asked: dict[bytes, Asked] = {}
         self.seen = 0
         """robots.txt files that were answered for, whatever the answer."""
@@ -85,16 +87,16 @@ class Gate:
 
     def ask(self, origin: bytes, path: bytes, now_ns: int) -> Verdict:
         """May ``path`` (with its query) be fetched?  Cost: a dict look-up and one match."""
-        if self._is_open:
+        if self.is_open:
             return Verdict.ALLOWED
-        known = self._origins.get(origin)
+        known = self.origins.get(origin)
         if known is None or known.rules is None or known.fresh_ns <= now_ns:
             return Verdict.ASKED if known and known.is_elsewhere else Verdict.UNKNOWN
         return Verdict.ALLOWED if known.rules.allows(path) else Verdict.FORBIDDEN
 
     def rules(self, origin: bytes) -> Rules | None:
         """The rules of an origin; None when they are not known."""
-        known = self._origins.get(origin)
+        known = self.origins.get(origin)
         return known.rules if known else None
 
     def reason(self, origin: bytes, path: bytes) -> str:
@@ -120,7 +122,7 @@ class Gate:
     def job(self, job: FetchJob, page_id: int) -> FetchJob:
         """The request that tells what ``job`` must know first; for a redirected one, the next."""
         origin = job.tag if job.kind is Kind.ROBOTS else job.origin
-        known = self._origins.get(origin)
+        known = self.origins.get(origin)
         request = replace(
             job, id=page_id, kind=Kind.ROBOTS, tag=origin, via=b"", hops=0, position=0, attempt=0
         )
@@ -152,7 +154,7 @@ class Gate:
         Returns:
             Whether the redirection is followed.
         """
-        known = self._origins.setdefault(origin, _Origin())
+        known = self.origins.setdefault(origin, _Origin())
         known.redirects += 1
         if target is None or known.redirects > MAX_REDIRECTS:
             self.learn(origin, NO_RULES_STATUS, b"", now_ns)
@@ -167,7 +169,7 @@ class Gate:
         Returns:
             The rules that hold now; None = the file cannot be read, and nothing may be asked.
         """
-        known = self._origins.setdefault(origin, _Origin())
+        known = self.origins.setdefault(origin, _Origin())
         known.target, known.redirects, known.is_elsewhere = None, 0, False
         self.seen += 1
         if not is_answer(Outcome.SUCCESS, status):

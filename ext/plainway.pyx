@@ -1,0 +1,151 @@
+"""The plain way of a page through a shard: nobody has anything to say about it.
+
+Idea: nearly every URL is asked for because its host has an address and rules that allow it, and
+nearly every request ends with a whole good response of a host that is well.  Those two questions
+are answered here by a few look-ups; whatever is not plain goes the long way, which also knows the
+plain one (``shard_requests.py``, ``shard_results.py``) and is the specification of what is done
+here.
+
+Invariant: what is plain is handled as the long way would; in doubt nothing is plain.
+"""
+
+cimport cython
+from cpython cimport array
+
+from larbinpy._native.contents cimport Contents
+from larbinpy._native.jobs cimport FetchJob, FetchResult
+from larbinpy.codes import Kind, Outcome
+
+import array
+
+cdef object PAGE = Kind.PAGE
+cdef object SUCCESS = Outcome.SUCCESS
+cdef unsigned long long WITHOUT_ENQ = 1ull << 55
+cdef long long SECOND_NS = 1_000_000_000
+
+
+@cython.final
+cdef class PlainStarts:
+    """Tells URLs that may be asked for at once.
+
+    Args:
+        origins: what is known of each origin, by ``FetchJob.origin``: objects with ``rules`` (None:
+            unknown) and ``fresh_ns``, until when these hold.
+        is_open: everything is allowed, nothing is known of origins.
+        ipv4: address of each host by number; 0 = none, or not IPv4.
+        expires_s: until when each address holds, monotonic seconds.
+        private: numbers of hosts whose address only some URLs may use.
+        troubles: hosts that may have to be left alone.
+        same, most_same: the latest contents of each host, and how many in a row may be the same.
+
+    The containers are those that their owners change.
+    """
+
+    cdef dict _origins
+    cdef bint _is_open
+    cdef array.array _ipv4
+    cdef array.array _expires_s
+    cdef set _private
+    cdef dict _troubles
+    cdef dict _same
+    cdef unsigned int _most_same
+
+    def __cinit__(
+        self, dict origins not None, bint is_open, array.array ipv4 not None,
+        array.array expires_s not None, set private not None, dict troubles not None,
+        dict same not None, unsigned int most_same,
+    ):
+        if ipv4.itemsize != 4 or expires_s.itemsize != 4:
+            raise ValueError("addresses and times are u32 each")
+        self._origins = origins
+        self._is_open = is_open
+        self._ipv4 = ipv4
+        self._expires_s = expires_s
+        self._private = private
+        self._troubles = troubles
+        self._same = same
+        self._most_same = most_same
+
+    def take(self, FetchJob job not None, long long now_ns):
+        """Whether a URL may be asked for now; then its job has got its address."""
+        cdef Py_ssize_t host = job.host_id
+        cdef unsigned int ip
+        cdef unsigned char packed[4]
+        if host < 0 or host >= len(self._ipv4) or host >= len(self._expires_s):
+            return False
+        ip = self._ipv4.data.as_uints[host]
+        if ip == 0 or now_ns // SECOND_NS >= self._expires_s.data.as_uints[host]:
+            return False
+        if self._private and job.host_id in self._private:
+            return False
+        if self._troubles and job.host in self._troubles:
+            return False
+        if self._most_same and self._shows_the_same(job.host):
+            return False
+        if not (self._is_open or self._is_allowed(job, now_ns)):
+            return False
+        packed[0], packed[1] = ip >> 24, ip >> 16 & 255
+        packed[2], packed[3] = ip >> 8 & 255, ip & 255
+        job.ip = packed[:4]
+        return True
+
+    cdef bint _shows_the_same(self, bytes host) except -1:
+        cdef Contents contents = self._same.get(host)
+        return contents is not None and contents.in_a_row >= self._most_same
+
+    cdef bint _is_allowed(self, FetchJob job, long long now_ns) except -1:
+        known = self._origins.get(job.origin)
+        if known is None:
+            return False
+        rules = known.rules
+        return rules is not None and known.fresh_ns > now_ns and rules.allows(job.path)
+
+
+@cython.final
+cdef class PlainEnds:
+    """Takes results of requests that have ended as they should.
+
+    Args:
+        release: frees a host, by its number, start and end of the request.
+        give: takes a result for the parsers.
+        troubles: hosts that are not well.
+        slow_ns: a request that took so long says that its host is not.
+    """
+
+    cdef object _release
+    cdef object _give
+    cdef dict _troubles
+    cdef unsigned long long _slow_us
+    cdef list _jobs
+    cdef unsigned long long _read
+    cdef unsigned long long _written
+
+    def __cinit__(self, release, give, dict troubles not None, unsigned long long slow_ns):
+        self._release = release
+        self._give = give
+        self._troubles = troubles
+        self._slow_us = slow_ns // 1000
+        self._jobs = []
+
+    def take(self, FetchResult result not None, long long now_ns):
+        """Take a result: its host's delay begins, a parser gets it; False when it is not plain."""
+        cdef FetchJob job = result.job
+        if result.outcome is not SUCCESS or job.kind is not PAGE or job.id & WITHOUT_ENQ:
+            return False
+        if result.status == 0 or result.duration_us >= self._slow_us:
+            return False
+        if self._troubles and job.host in self._troubles:
+            return False
+        self._give(result)
+        self._release(job.host_id, now_ns - <long long>result.duration_us * 1000, now_ns)
+        self._read += result.bytes_read
+        self._written += result.bytes_written
+        self._jobs.append(job)
+        return True
+
+    def taken(self):
+        """Jobs of the results taken since the last call, bytes read and bytes written."""
+        cdef tuple told = (self._jobs, self._read, self._written)
+        self._jobs = []
+        self._read = self._written = 0
+        return told

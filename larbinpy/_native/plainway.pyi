@@ -1,0 +1,31 @@
+from array import array
+from collections.abc import Callable
+from typing import Any
+
+from larbinpy._native.contents import Contents
+from larbinpy._native.jobs import FetchJob, FetchResult
+
+class PlainStarts:
+    def __init__(
+        self,
+        origins: dict[bytes, Any],
+        is_open: bool,
+        ipv4: array[int],
+        expires_s: array[int],
+        private: set[int],
+        troubles: dict[bytes, Any],
+        same: dict[bytes, Contents],
+        most_same: int,
+    ) -> None: ...
+    def take(self, job: FetchJob, now_ns: int) -> bool: ...
+
+class PlainEnds:
+    def __init__(
+        self,
+        release: Callable[[int, int, int], None],
+        give: Callable[[FetchResult], None],
+        troubles: dict[bytes, Any],
+        slow_ns: int,
+    ) -> None: ...
+    def take(self, result: FetchResult, now_ns: int) -> bool: ...
+    def taken(self) -> tuple[list[FetchJob], int, int]: ...

@@ -1,0 +1,137 @@
+"""What is plain, and that nothing is that anybody has something to say about."""
+
+from __future__ import annotations
+
+from array import array
+from typing import Any
+
+import pytest
+
+from larbinpy._native.contents import Contents
+from larbinpy._native.plainway import PlainEnds, PlainStarts
+from larbinpy.politeness.gate import Gate
+from larbinpy.records import ID_WITHOUT_ENQ, FetchJob, Kind, Outcome
+from tests.records import result
+
+HOST, OTHER = b"a.test", b"b.test"
+IP = bytes((127, 0, 2, 1))
+NOW = 10 * 10**9
+RULES = b"User-agent: *\nDisallow: /private/\n"
+
+
+def job(path: bytes = b"/a", **more: Any) -> FetchJob:
+    return FetchJob(1, b"http://a.test" + path, HOST, 80, False, host_id=1, **more)
+
+
+class World:
+    """What a shard knows: host 1 is well and has rules."""
+
+    def __init__(self, *, is_open: bool = False) -> None:
+        self.gate = Gate(b"larbin", is_open=is_open)
+        self.gate.learn(b"http://a.test:80", 200, RULES, 0)
+        self.ipv4 = array("I", [0, int.from_bytes(IP, "big")])
+        self.expires_s = array("I", [0, 11])
+        self.private: set[int] = set()
+        self.troubles: dict[bytes, object] = {}
+        self.same: dict[bytes, Contents] = {}
+        self.starts = PlainStarts(
+            self.gate.origins, is_open, self.ipv4, self.expires_s, self.private, self.troubles,
+            self.same, 2,
+        )  # fmt: skip
+
+    def takes(self, one: FetchJob, now_ns: int = NOW) -> bool:
+        return self.starts.take(one, now_ns)
+
+
+def test_a_host_that_is_well_is_asked() -> None:
+    """The URL gets the address; others' troubles are not its host's."""
+    world = World()
+    world.troubles[OTHER] = world.same[OTHER] = Contents()
+    world.private.add(0)
+    one = job()
+    assert world.takes(one)
+    assert one.ip == IP
+
+
+def test_arrays_may_grow() -> None:
+    """Their owner extends them, and hosts that are not in them are not plain."""
+    world = World()
+    one = job()
+    one.host_id = 5000
+    assert not world.takes(one)
+    world.ipv4.extend([1] * 9000)
+    world.expires_s.extend([1 << 30] * 9000)
+    assert world.takes(one)
+    one.host_id = -1
+    assert not world.takes(one)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda w: w.private.add(1),
+        lambda w: w.troubles.update({HOST: object()}),
+        lambda w: w.ipv4.__setitem__(1, 0),
+        lambda w: w.expires_s.__setitem__(1, 10),
+        lambda w: w.gate.origins.clear(),
+        lambda w: [w.same.setdefault(HOST, Contents()).add(bytes(16)) for _ in range(3)],
+    ],
+)
+def test_whoever_has_a_say_is_asked_first(change: Any) -> None:
+    """Private addresses, troubles, IPv6, old answers, unknown rules, the same content."""
+    world = World()
+    change(world)
+    one = job()
+    assert not world.takes(one)
+    assert one.ip == b""
+
+
+def test_rules_decide() -> None:
+    """What they forbid is not plain, nor anything when they are a day old; none are asked when
+    robots.txt is ignored."""
+    world = World()
+    assert not world.takes(job(b"/private/a"))
+    assert world.takes(job(b"/private"))
+    assert not world.takes(job(), 25 * 3600 * 10**9)
+    free = World(is_open=True)
+    free.gate.origins.clear()
+    assert free.takes(job(b"/private/a"))
+
+
+def ends(troubles: dict[bytes, object]) -> tuple[PlainEnds, list[Any]]:
+    calls: list[Any] = []
+    return PlainEnds(lambda *a: calls.append(a), calls.append, troubles, 2 * 10**9), calls
+
+
+def test_a_good_result_frees_its_host_and_goes_to_a_parser() -> None:
+    """The delay counts from the start of the request; what was taken is told once."""
+    plain, calls = ends({OTHER: object()})
+    good = result(7, duration_us=3000, bytes_read=50, bytes_written=20)
+    good.job.host_id = 4
+    assert plain.take(good, NOW)
+    assert calls == [good, (4, NOW - 3_000_000, NOW)]
+    assert plain.taken() == ([good.job], 50, 20)
+    assert plain.taken() == ([], 0, 0)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"outcome": Outcome.TRUNCATED}, {"outcome": Outcome.ERR_40X}, {"status": 0},
+     {"duration_us": 2_000_000}],
+)  # fmt: skip
+def test_other_results_are_left(fields: dict[str, Any]) -> None:
+    """Nothing is done about what is not good, or slow."""
+    plain, calls = ends({})
+    assert not plain.take(result(7, **fields), NOW)
+    assert (calls, plain.taken()) == ([], ([], 0, 0))
+
+
+def test_results_that_others_wait_for_are_left() -> None:
+    """Rules, tries that are only logged, and hosts in trouble."""
+    plain, calls = ends({HOST: object()})
+    for change in ({"kind": Kind.RETRY}, {"id": ID_WITHOUT_ENQ | 1}, {"host": HOST}):
+        one = result(7)
+        for name, value in change.items():
+            setattr(one.job, name, value)
+        assert not plain.take(one, NOW)
+    assert calls == []
