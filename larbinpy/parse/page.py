@@ -145,8 +145,7 @@ class PageReader:
         if self._is_duplicate(page, parsed.digest):
             parsed.outcome = Outcome.DUPLICATE
         elif reading.mime in HTML_TYPES or not reading.mime:
-            if not self._is_left(page, reading):
-                self._find_links(page, reading, content_type)
+            self._find_links(page, reading, content_type, is_left=self._is_left(page, reading))
         elif self._lists:
             self._lists.read_linked(page, reading, content_type)
 
@@ -174,7 +173,9 @@ class PageReader:
             return Outcome.TRUNCATED
         return Outcome.SUCCESS
 
-    def _find_links(self, page: Page, reading: Reading, content_type: bytes) -> None:
+    def _find_links(
+        self, page: Page, reading: Reading, content_type: bytes, *, is_left: bool
+    ) -> None:
         document = html.read(
             reading.body, content_type, self._links.links_per_page, agent=self._agent
         )
@@ -187,6 +188,8 @@ class PageReader:
             links = with_refreshes_to(page.url, links)
         canonical = _canonical(base, document)
         reading.parsed.canonical = canonical if canonical != page.url else b""
+        if is_left:
+            return
         resolved = urls.resolve(base, links, document.encoding)
         self._filter(page, reading, resolved, dropped=document.dropped)
 

@@ -27,6 +27,7 @@ MOST: Final = {
         ONE_HOST, 100 + ALL_SESSIONS + ON_THEIR_WAY
     ),
     "pagesPerPath 300": {"sid-query": 9601, "path": 5, "search": 301},
+    "dropSessionIds": {"sid-query": 33, "path": 5},
     "hostsPerDomain 100": {"path": 5, "subdomains": 100},
     "nearDuplicates leave, hostsPerDomain 100": {"sid-path": 400, "subdomains": 100},
 }  # fmt: skip

@@ -55,6 +55,7 @@ CASES: Final = (
         {"nearDuplicates": "log", "sameContent": "100"},
     ),
     Case("pagesPerPath 300", ("sid-query", "path", "search"), {"pagesPerPath": "300"}),
+    Case("dropSessionIds", ("sid-query", "path"), {"dropSessionIds": ""}),
     Case("hostsPerDomain 100", ("path", "subdomains"), {"hostsPerDomain": "100"}),
     Case(
         "nearDuplicates leave, hostsPerDomain 100",

@@ -12,7 +12,7 @@ from larbinpy._native.simhash import simhash
 from larbinpy.links.filters import make_filter
 from larbinpy.parse.page import MAX_ROBOTS_BYTES, PageReader, robots_reading
 from larbinpy.politeness.gate import answer_status
-from larbinpy.records import PAGE_TRUNCATED, Filtered, Kind, Outcome
+from larbinpy.records import PAGE_TRUNCATED, Directive, Filtered, Kind, Outcome
 from larbinpy.url import LarbinBase
 from tests.records import page
 from tests.reference.linkbuffers import Link, read_links
@@ -384,9 +384,12 @@ def test_pages_are_compared_by_their_text() -> None:
     assert reader().read(page(body=body)).parsed.simhash == 0
 
 
-@pytest.mark.parametrize(("leaves_near", "links"), [(False, 1), (True, 0)])
+@pytest.mark.parametrize(("leaves_near", "links"), [(False, 2), (True, 0)])
 def test_links_of_near_duplicates_may_be_left(leaves_near: bool, links: int) -> None:
-    """The page itself is as good as any."""
+    """The page itself is as good as any, and heard in what it says of itself."""
     maker, _ = near_reader(leaves_near=leaves_near, near=9)
-    reading = maker.read(page(body=TEXT + b"<a href=x>"))
-    assert (reading.parsed.near, reading.parsed.links, reading.is_good) == (9, links, True)
+    meta = b'<meta name=robots content=noindex><link rel=canonical href="/y">'
+    reading = maker.read(page(body=meta + TEXT + b"<a href=x>"))
+    parsed = reading.parsed
+    assert (parsed.near, parsed.links, reading.is_good) == (9, links, True)
+    assert (parsed.directives, parsed.canonical) == (Directive.NOINDEX, b"http://a.test/y")
