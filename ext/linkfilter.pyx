@@ -7,7 +7,8 @@ A call has three passes without the GIL, and Python only between them:
   1. walk the records, check them, apply the rules, look up the registered domain of each host;
      Python then asks ``domain_of`` for the hosts that are not in the cache (seldom any);
   2. fingerprints; drop those already written, and those that stood on the page before;
-     Python then makes one bytes object for each shard, of the exact size;
+     Python then asks ``choose``, if it was given, and makes one bytes object for each shard, of
+     the exact size;
   3. write the entries.
 
 1. links found = accepted + duplicates + filtered, for every call.
@@ -29,15 +30,16 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
 from checks cimport checked_key, checked_shards
-from layout cimport LINK_HTTPS, resolved_link, siphash13
+from layout cimport KIND_SITEMAP, LINK_HTTPS, LINK_SEED, resolved_link, siphash13
 from linkpage cimport (
-    drop_known, free_links, look_up_domains, page_links, reserve_links, shard_buffers,
-    write_one, written_add, written_cache, written_forget, written_init,
+    count_entries, drop_known, drop_outside, free_links, look_up_domains, page_links,
+    reserve_links, shard_buffers, write_one, written_add, written_cache, written_forget,
+    written_init,
 )
 from linkrules cimport (
-    ACCEPTED, LINKS_PER_PAGE, MAX_U16, REASONS, candidate, hash_of_host, host_domain, host_of,
-    host_table, hosts_find, hosts_init, hosts_put, link_limits, link_rules, page_facts, queued_url,
-    set_depth, still, suffix, suffix_set, suffixes_add, suffixes_init, verdict,
+    ACCEPTED, LINKS_PER_PAGE, MAX_U16, OUT_SITE, REASONS, candidate, hash_of_host, host_domain,
+    host_of, host_table, hosts_find, hosts_init, hosts_put, link_limits, link_rules, page_facts,
+    queued_url, set_depth, still, suffix, suffix_set, suffixes_add, suffixes_init, url_of, verdict,
 )
 
 
@@ -123,6 +125,13 @@ cdef class LinkFilter:
         priority: suffixes of paths that get level 0; all others get level 1.
         domains: suffixes one of which a host must have; none = any host.
         sites: hosts that may be asked; None = all.
+        site_domains: registered domains that may be asked; None = all.
+        prefixes: host, port (if the URL has one) and directory, such as ``a.org/docs/``; what is
+            not below one of them is refused; None = nothing is.
+        choose: asked about the links of a page that are left, the new ones: called with their
+            URLs and their places among all links; answers a byte for each, ACCEPTED or
+            ``records.Filtered``. It may not call this filter, and is not asked about seeds, nor
+            about sitemaps, which are no pages.
         links_per_page: links of a page that are looked at.
         path_segments, segment_repeats, query_parameters, query_bytes: how many a URL may have, 0 =
             no limit; see ``linklimits.h``.
@@ -135,7 +144,7 @@ cdef class LinkFilter:
 
     cdef bytes _key
     cdef const uint8_t *_sip_key
-    cdef object _domain_of
+    cdef object _domain_of, _choose
     cdef bint _reverse
     cdef readonly int64_t links_per_page
     cdef _Suffixes _forbidden, _never_forbidden, _priority, _domains
@@ -152,7 +161,7 @@ cdef class LinkFilter:
     def __cinit__(self, *, bytes key not None, unsigned long shards, domain_of,
                   bint cgi, bint external, bint depth_by_site, long depth_in_site, bint images,
                   bint rels, forbidden, priority, domains, sites, int64_t links_per_page,
-                  bint reverse,
+                  bint reverse, site_domains=None, prefixes=None, choose=None,
                   uint32_t path_segments=0, uint32_t segment_repeats=0,
                   uint32_t query_parameters=0, uint32_t query_bytes=0,
                   int cache_bits=20, uint64_t known_hosts=65_536):
@@ -165,7 +174,7 @@ cdef class LinkFilter:
         self._key = key
         self._sip_key = checked_key(key)
         self._out.shards = checked_shards(shards)
-        self._domain_of = domain_of
+        self._domain_of, self._choose = domain_of, choose
         self.links_per_page = links_per_page
         self._reverse = reverse
         self._rules.cgi, self._rules.external, self._rules.images = cgi, external, images
@@ -178,7 +187,12 @@ cdef class LinkFilter:
         )
         self.set_suffixes(forbidden, priority, domains)
         self._rules.has_sites = sites is not None
-        self.set_sites(() if sites is None else tuple(sites))
+        self._rules.has_site_domains = site_domains is not None
+        self._rules.has_prefixes = prefixes is not None
+        self.set_places(&self._rules.sites, [site.lower() for site in sites or ()])
+        self.set_places(&self._rules.site_domains, site_domains)
+        self.set_places(&self._rules.prefixes, prefixes)
+        self._rules.longest_prefix = max(map(len, prefixes or ()), default=0)
         if hosts_init(&self._hosts, known_hosts) < 0:
             raise MemoryError
         if written_init(&self._written, cache_bits) < 0:
@@ -188,6 +202,8 @@ cdef class LinkFilter:
         free_links(&self._page)
         free(self._hosts.slots)
         free(self._rules.sites.slots)
+        free(self._rules.site_domains.slots)
+        free(self._rules.prefixes.slots)
         free(self._written.slots)
 
     cdef int set_suffixes(self, forbidden, priority, domains) except -1:
@@ -201,14 +217,14 @@ cdef class LinkFilter:
         self._rules.domains = &self._domains._set
         return 0
 
-    cdef int set_sites(self, tuple sites) except -1:
-        cdef bytes site
-        cdef host_table *known = &self._rules.sites
-        if hosts_init(known, len(sites) + 1) < 0:
+    cdef int set_places(self, host_table *known, places) except -1:
+        """Fill a table; nothing of the texts is kept."""
+        cdef bytes place
+        places = tuple(places or ())
+        if hosts_init(known, len(places) + 1) < 0:
             raise MemoryError
-        for site in sites:
-            site = site.lower()
-            hosts_put(known, hash_of_host(self._sip_key, site, len(site)), 0)
+        for place in places:
+            hosts_put(known, hash_of_host(self._sip_key, place, len(place)), 0)
         return 0
 
     def written(self, bytes fingerprints not None):
@@ -230,7 +246,7 @@ cdef class LinkFilter:
 
     def run(self, bytes resolved not None, *, bytes host not None, long depth, long left,
             long hops=0, long kind=0, long flags=0, bytes other_host=None, bint nofollow=False,
-            bint has_verdicts=False):
+            choose=None, bint has_verdicts=False):
         """Sort out the links of one page.
 
         Args:
@@ -244,6 +260,7 @@ cdef class LinkFilter:
                 are those of the entries too. LINK_SEED: depth 0, left ``depth_in_site``.
             other_host: links may only lead to ``host`` and to this one; None = anywhere.
             nofollow: the page asks that its links be not followed.
+            choose: asked as the filter's own, and after that.
             has_verdicts: fill in ``verdicts``.
 
         Raises:
@@ -278,8 +295,19 @@ cdef class LinkFilter:
         if missing:
             self.ask_domains(count)
         with nogil:
-            batch.duplicates = drop_known(&self._page, &count, &self._out, &self._written,
+            if self._rules.has_site_domains and not page.flags & LINK_SEED:
+                missing = count
+                count = drop_outside(&self._page, count, &self._rules.site_domains,
+                                     self._verdicts)
+                self._refused[OUT_SITE] += missing - count
+            batch.duplicates = drop_known(&self._page, &count, &self._written,
                                           self._sip_key, page.flags, self._verdicts)
+        for judge in (self._choose, choose):
+            if judge is not None and count and page.kind != KIND_SITEMAP:
+                if not page.flags & LINK_SEED:
+                    count = self.drop_unchosen(count, judge)
+        with nogil:
+            count_entries(&self._page, count, &self._out)
         self.make_buffers(batch)
         with nogil:
             self.write_entries(count, &page)
@@ -311,7 +339,30 @@ cdef class LinkFilter:
             queued.host, queued.host_len = host, len(host)
             queued.via, queued.via_len = via, len(via)
             out[i] = <uint8_t>still(&self._rules, &queued)
+            if self._rules.has_site_domains and not queued.flags & LINK_SEED:
+                if out[i] == ACCEPTED and not self.has_site_domain(host):
+                    out[i] = OUT_SITE
+        if self._choose is not None:
+            self.choose_again(urls, out)
         return verdicts
+
+    cdef bint has_site_domain(self, bytes host) except -1:
+        cdef bytes domain = self._domain_of(host)
+        return hosts_find(&self._rules.site_domains,
+                          hash_of_host(self._sip_key, domain, len(domain))).host != 0
+
+    cdef int choose_again(self, list urls, uint8_t *out) except -1:
+        """Ask ``choose`` about what the rules accept, but for seeds and sitemaps."""
+        cdef Py_ssize_t i
+        places = [
+            i for i in range(len(urls))
+            if out[i] == ACCEPTED and not urls[i][3] & LINK_SEED and urls[i][4] != KIND_SITEMAP
+        ]
+        if places:
+            answers = self._choose([urls[i][0] for i in places], places)
+            for i, reason in zip(places, answers, strict=True):
+                out[i] = reason
+        return 0
 
     cdef int64_t check_and_reserve(self, const uint8_t *data, size_t size) except -1:
         """Count the records, and make room for them."""
@@ -364,6 +415,34 @@ cdef class LinkFilter:
             else:
                 found.domain = slot.domain
         return 0
+
+    cdef int64_t drop_unchosen(self, int64_t count, choose) except -1:
+        """Keep what ``choose`` accepts in front; return the number of links."""
+        cdef int64_t i, kept = 0
+        cdef candidate *found
+        cdef uint8_t reason
+        urls = []
+        places = []
+        for i in range(count):
+            found = &self._page.found[i]
+            urls.append(PyBytes_FromStringAndSize(<const char *>url_of(found.link),
+                                                  found.link.url_len))
+            places.append(found.index)
+        cdef bytes answers = choose(urls, places)
+        if len(answers) != count:
+            raise ValueError(f"{len(answers)} answers for {count} links")
+        for i in range(count):
+            reason = <uint8_t>answers[i]
+            if reason == ACCEPTED:
+                self._page.found[kept] = self._page.found[i]
+                kept += 1
+                continue
+            if reason >= REASONS:
+                raise ValueError(f"{reason} is no reason to refuse a link")
+            self._refused[reason] += 1
+            if self._verdicts is not NULL:
+                self._verdicts[self._page.found[i].index] = reason
+        return kept
 
     cdef int make_verdicts(self, LinkBatch batch, int64_t found, bint is_wanted) except -1:
         """All links are accepted until something else is found."""

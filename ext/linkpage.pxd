@@ -15,8 +15,8 @@ from layout cimport (
     LINK_FORCE, LINK_HTTPS, fingerprint, link_entry, resolved_link, shard_of, siphash13,
 )
 from linkrules cimport (
-    DUPLICATE, candidate, hash_of_host, host_domain, host_of, host_table, hosts_find, is_host,
-    page_facts, url_of,
+    DUPLICATE, OUT_SITE, candidate, hash_of_host, host_domain, host_of, host_table, hosts_find,
+    is_host, page_facts, url_of,
 )
 
 
@@ -129,21 +129,12 @@ cdef inline bint is_first(page_links *page, uint64_t fp, int64_t index,
     return True
 
 
-cdef inline void count_entry(shard_buffers *out, candidate *found) noexcept nogil:
-    """Give a link to its shard."""
-    found.shard = shard_of(found.fp, out.shards)
-    out.counts[found.shard] += 1
-    out.sizes[found.shard] += sizeof(link_entry) + found.link.url_len
-
-
-cdef inline int64_t drop_known(page_links *page, int64_t *count, shard_buffers *out,
+cdef inline int64_t drop_known(page_links *page, int64_t *count,
                                const written_cache *written, const uint8_t *key,
                                uint8_t flags, uint8_t *verdicts) noexcept nogil:
     """Fingerprint the links; keep the new ones in front; return the number dropped."""
     cdef int64_t i, kept = 0
     cdef candidate *found
-    memset(out.counts, 0, out.shards * sizeof(int64_t))
-    memset(out.sizes, 0, out.shards * sizeof(int64_t))
     for i in range(count[0]):
         found = &page.found[i]
         found.fp = fingerprint(found.domain,
@@ -160,7 +151,6 @@ cdef inline int64_t drop_known(page_links *page, int64_t *count, shard_buffers *
             if verdicts is not NULL:
                 verdicts[found.index] = DUPLICATE
             continue
-        count_entry(out, found)
         page.found[kept] = found[0]
         kept += 1
     cdef int64_t dropped = count[0] - kept
@@ -168,7 +158,38 @@ cdef inline int64_t drop_known(page_links *page, int64_t *count, shard_buffers *
     return dropped
 
 
+# --- scope --------------------------------------------------------------------------------------
+cdef inline int64_t drop_outside(page_links *page, int64_t count, const host_table *domains,
+                                 uint8_t *verdicts) noexcept nogil:
+    """Keep the links to these domains in front; return their number."""
+    cdef int64_t i, kept = 0
+    cdef candidate *found
+    for i in range(count):
+        found = &page.found[i]
+        if hosts_find(domains, found.domain | 1).host == 0:
+            if verdicts is not NULL:
+                verdicts[found.index] = OUT_SITE
+            continue
+        page.found[kept] = found[0]
+        kept += 1
+    return kept
+
+
 # --- entries ------------------------------------------------------------------------------------
+cdef inline void count_entries(page_links *page, int64_t count,
+                               shard_buffers *out) noexcept nogil:
+    """Give each link to its shard."""
+    cdef int64_t i
+    cdef candidate *found
+    memset(out.counts, 0, out.shards * sizeof(int64_t))
+    memset(out.sizes, 0, out.shards * sizeof(int64_t))
+    for i in range(count):
+        found = &page.found[i]
+        found.shard = shard_of(found.fp, out.shards)
+        out.counts[found.shard] += 1
+        out.sizes[found.shard] += sizeof(link_entry) + found.link.url_len
+
+
 cdef inline size_t write_entry(uint8_t *out, const candidate *found,
                                const page_facts *page) noexcept nogil:
     """Write one link entry with its URL; return its size."""

@@ -90,6 +90,8 @@ cdef struct link_rules:
     bint external
     bint images
     bint has_sites
+    bint has_site_domains
+    bint has_prefixes
     bint depth_by_site
     bint rels  # a link's rel is obeyed
     uint16_t depth_in_site
@@ -100,6 +102,9 @@ cdef struct link_rules:
     const suffix_set *priority
     const suffix_set *domains  # empty = any host
     host_table sites
+    host_table site_domains  # by hashes of domains
+    host_table prefixes      # by hashes of host, port and directory
+    size_t longest_prefix
 
 
 cdef struct page_facts:
@@ -186,6 +191,22 @@ cdef inline bint is_in_scope(const link_rules *rules, const uint8_t *host,
     return hosts_find(&rules.sites, hash_of_host(rules.key, host, size)).host != 0
 
 
+cdef inline bint is_below_prefix(const link_rules *rules, const uint8_t *from_host, size_t file,
+                                 size_t path_len) noexcept nogil:
+    """Whether host, port and one of the directories are a prefix; `file` is where the path begins.
+
+    Cost: a hash for each directory that is no longer than the longest prefix.
+    """
+    cdef size_t at
+    if not rules.has_prefixes:
+        return True
+    for at in range(file, min(file + path_len, rules.longest_prefix)):
+        if from_host[at] == c'/' and hosts_find(
+                &rules.prefixes, hash_of_host(rules.key, from_host, at + 1)).host != 0:
+            return True
+    return False
+
+
 cdef inline int shape(const link_rules *rules, const uint8_t *file, size_t size,
                       size_t path_len) noexcept nogil:
     """The reason why path and query look like a trap's, or ACCEPTED."""
@@ -214,7 +235,7 @@ cdef inline int still(const link_rules *rules, const queued_url *url) noexcept n
 
     What only its page could tell, depth and element, is not asked again.
     """
-    cdef size_t file, size, path_len
+    cdef size_t start, file, size, path_len
     cdef int reason
     if url.flags & LINK_SEED:
         return ACCEPTED
@@ -229,7 +250,10 @@ cdef inline int still(const link_rules *rules, const queued_url *url) noexcept n
     if (not rules.external and url.via_len and not url.flags & LINK_REDIRECT
             and not is_at_host(url.via, url.via_len, url.host, url.host_len)):
         return OUT_SITE
-    return ACCEPTED if is_in_scope(rules, url.host, url.host_len) else OUT_SITE
+    if not is_in_scope(rules, url.host, url.host_len):
+        return OUT_SITE
+    start = host_at(url.url, url.url_len)
+    return ACCEPTED if is_below_prefix(rules, url.url + start, file - start, path_len) else OUT_SITE
 
 
 cdef inline int verdict(const link_rules *rules, candidate *found,
@@ -266,6 +290,8 @@ cdef inline int verdict(const link_rules *rules, candidate *found,
     if is_outside and not rules.external and not page.flags & LINK_REDIRECT:
         return OUT_SITE
     if not is_in_scope(rules, host_of(link), link.host_len):
+        return OUT_SITE
+    if not is_below_prefix(rules, host_of(link), file - link.host_start, path_len):
         return OUT_SITE
     if (page.left_outside if is_outside else page.left) < 0:
         return TOO_DEEP

@@ -85,6 +85,8 @@ class Filtered(IntEnum):
     SEGMENT_REPEATS = 12
     QUERY = 13
     NOFOLLOW = 14
+    NOT_INCLUDED = 15
+    EXCLUDED = 16
 
     @property
     def label(self) -> str:

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Final
 
 from larbinpy import child, entries, wiring
 from larbinpy import url as urls
-from larbinpy.errors import FormatError
+from larbinpy.errors import ConfigError, FormatError
 from larbinpy.frames import Channel, FrameType
 from larbinpy.links.found import ELEMENT_SEED, LINK_SEED, found_link
+from larbinpy.links.scope import place_of
 from larbinpy.links.sender import LinkSender
 from larbinpy.seeds import sources
 
@@ -61,7 +62,7 @@ class Seeder:
         while not all(sender.channel for sender in self._senders.values()):
             self._turn()
         seeds = self._sources()
-        if self._config.lock_site:
+        if self._config.is_bound_to_seeds:
             seeds = self._announce_sites(list(seeds))
         size = min(BATCH_SEEDS, self._config.links_per_page)
         while batch := list(itertools.islice(seeds, size)):
@@ -78,11 +79,16 @@ class Seeder:
         return itertools.chain(given, sources.from_file(self._config.seed_file))
 
     def _announce_sites(self, seeds: list[Seed]) -> Iterator[Seed]:
-        """``lockSite``: parsers must know the hosts of all seeds before the first page comes."""
-        hosts = wiring.read_sites(self._start.state)
+        """Parsers must know the places of all seeds before the first page comes."""
+        places = wiring.read_sites(self._start.state)
         parsed = (self._parse(seed.text) for seed in seeds)
-        hosts.update(url.host for url in parsed if url)
-        wiring.write_sites(self._start.state, hosts)
+        places.update(place_of(url) for url in parsed if url)
+        if not places and not seeds:
+            raise ConfigError(
+                "scope, lockSite: the state knows no first URL that links could be near to; give"
+                " them again"
+            )
+        wiring.write_sites(self._start.state, places)
         self._links = wiring.make_links(self._start)
         self._control.tell("sites")
         while not self._may_send:

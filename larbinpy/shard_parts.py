@@ -143,7 +143,7 @@ def _make_scope(start: Start, queue: Queue) -> Scope:
     return Scope(
         partial(make_links, start),
         below=0 if is_new else queue.fifo.next_lsn,
-        needs_sites=start.config.lock_site,
+        needs_sites=start.config.is_bound_to_seeds,
     )
 
 

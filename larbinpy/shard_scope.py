@@ -26,7 +26,7 @@ class Scope:
     Args of ``__init__``:
         make_links: makes the filter of this run; called when the first old URL comes.
         below: URLs whose record has a smaller number in the log are old; 0 = there are none.
-        needs_sites: the filter needs the hosts of this run's seeds (``lockSite``), so nothing may
+        needs_sites: the filter needs the places of this run's seeds (``scope``), so nothing may
             be taken before ``sites_known``.
     """
 

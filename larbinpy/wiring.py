@@ -15,7 +15,9 @@ from larbinpy import url as urls
 from larbinpy._native.neartable import NearTable
 from larbinpy.config import Config, from_json
 from larbinpy.dedup import content
+from larbinpy.links.choice import by_patterns
 from larbinpy.links.filters import make_filter
+from larbinpy.links.scope import Scope, make_scope
 from larbinpy.parse.listing import TEXT_TYPE, XML_TYPES, Lists
 from larbinpy.parse.lists import ListReader
 from larbinpy.parse.page import HTML_TYPES, PageReader
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from larbinpy._native.linkfilter import LinkFilter
+    from larbinpy.links.choice import Choose
     from larbinpy.shared import CrawlMemory
     from larbinpy.store.base import Store
     from larbinpy.url import Url
@@ -43,7 +46,7 @@ SPARE_CREDIT: Final = 100
 NEAR_BITS: Final = 10
 """Of 64 bits of a simhash; measured in docs/traps.md."""
 SITES: Final = "sites"
-"""File of the state with the hosts of all seeds, for ``lockSite``."""
+"""File of the state with the places of all seeds, for ``scope`` and ``lockSite``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +92,8 @@ def make_links(
 ) -> LinkFilter:
     """The filter of found links; ``domains`` and ``sites``: instead of those of the state."""
     config = start.config
-    sites = read_sites(start.state) if sites is None else sites
     domains = domains or urls.Domains(start.state / SUFFIX_LIST)
+    scope = _scope(start, domains.of, sites)
     return make_filter(
         key=start.uuid,
         shards=start.shards,
@@ -104,7 +107,10 @@ def make_links(
         forbidden=config.forbidden_extensions,
         priority=[extension for _, extension in config.specific_set],
         domains=config.limit_to_domain,
-        sites=sites if config.lock_site else None,
+        sites=scope.sites,
+        site_domains=scope.site_domains,
+        prefixes=scope.prefixes,
+        choose=_pattern_choice(config),
         links_per_page=config.links_per_page,
         path_segments=config.max_path_segments,
         segment_repeats=config.max_segment_repeats,
@@ -114,15 +120,37 @@ def make_links(
     )
 
 
+def _pattern_choice(config: Config) -> Choose | None:
+    """What ``include`` and ``exclude`` choose."""
+    if not (config.include or config.exclude):
+        return None
+    from larbinpy.patterns import Patterns  # noqa: PLC0415 - only who uses it pays for it
+
+    include, exclude = (
+        Patterns(patterns) if patterns else None for patterns in (config.include, config.exclude)
+    )
+    return by_patterns(include, exclude)
+
+
+def _scope(start: Start, domain_of: Callable[[bytes], bytes], sites: set[bytes] | None) -> Scope:
+    """Where links may lead, as seen from all seeds so far."""
+    config = start.config
+    if not config.is_bound_to_seeds:
+        return Scope()
+    places = read_sites(start.state) if sites is None else sites
+    return make_scope(config.scope, places, lock_site=config.lock_site, domain_of=domain_of)
+
+
 def read_sites(state: Path) -> set[bytes]:
-    """Hosts of all seeds so far."""
+    """Places of all seeds so far, as ``links.scope.place_of`` gives them."""
     path = state / SITES
-    return set(path.read_bytes().split()) if path.exists() else set()
+    lines = path.read_bytes().split() if path.exists() else []
+    return {line if b"/" in line else line + b"/" for line in lines}  # once it held hosts alone
 
 
-def write_sites(state: Path, hosts: set[bytes]) -> None:
-    """Replace the hosts of all seeds."""
-    write_whole(state / SITES, b"".join(host + b"\n" for host in sorted(hosts)))
+def write_sites(state: Path, places: set[bytes]) -> None:
+    """Replace the places of all seeds."""
+    write_whole(state / SITES, b"".join(place + b"\n" for place in sorted(places)))
 
 
 def base_maker(config: Config) -> Callable[[bytes], Base | LarbinBase]:

@@ -6,7 +6,10 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from larbinpy import seeder, wiring
+from larbinpy.errors import ConfigError
 from larbinpy.frames import FrameType
 from larbinpy.links.found import LINK_SEED
 from larbinpy.seeder import FRAMES_AHEAD, Seeder
@@ -17,8 +20,6 @@ from tests.starts import control, start
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-
-    import pytest
 
     from larbinpy.frames import Channel, Frame
     from larbinpy.wiring import Start
@@ -69,6 +70,18 @@ def test_seeds_are_sent_and_the_end_is_told(tmp_path: Path) -> None:
         assert not shard.wait(0.05)
         answer(shard, frame.seq)
         assert boss.heard() == [{"verb": "seeds", "lines": 2, "bad": 0}]
+
+
+@pytest.mark.parametrize("keys", [{"scope": "domain"}, {"lock_site": True}])
+def test_a_scope_without_any_first_url(tmp_path: Path, keys: dict[str, Any]) -> None:
+    """Everything that waits would be out of it, and end: that is refused."""
+    with control() as (child, boss):
+        boss.join("shard", 0)
+        made = Seeder(child, start(tmp_path, **keys), -1)
+        with pytest.raises(ConfigError, match="no first URL"):
+            made.run()
+        for sender in made._senders.values():
+            sender.leave()
 
 
 def test_no_seeds_at_all(tmp_path: Path) -> None:
@@ -169,12 +182,12 @@ def test_a_successor_gets_what_the_dead_shard_did_not_answer(tmp_path: Path) -> 
 
 def test_locked_sites_are_known_before_the_first_seed_goes(tmp_path: Path) -> None:
     """``lockSite``: all hosts are written, the parsers told, then the seeds pass their filter."""
-    wiring.write_sites(tmp_path, {b"old.test"})
+    wiring.write_sites(tmp_path, {b"old.test/"})
     given = (b"http://a.test/", b"http://b.test/")
     with running(start(tmp_path, lock_site=True, start_urls=given)) as boss:
         shard = boss.join("shard", 0)
         assert boss.heard() == [{"verb": "sites"}]
-        assert wiring.read_sites(tmp_path) == {b"a.test", b"b.test", b"old.test"}
+        assert wiring.read_sites(tmp_path) == {b"a.test/", b"b.test/", b"old.test/"}
         assert not shard.wait(0.05)
         boss.tell("go")
         (frame,) = frames(shard, 1)

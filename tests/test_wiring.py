@@ -12,8 +12,10 @@ from larbinpy.config import Config, to_json
 from larbinpy.links.found import ELEMENT_SEED, LINK_SEED, found_link
 from larbinpy.parse.page import HTML_TYPES
 from larbinpy.records import Directive, Filtered, Outcome
+from larbinpy.state import SUFFIX_LIST
 from larbinpy.store.base import Nothing
 from larbinpy.store.files import Files
+from larbinpy.url import psl_bytes
 from larbinpy.wiring import Start
 from tests.records import page
 from tests.starts import start
@@ -35,9 +37,11 @@ def test_a_start_message_is_read_back(tmp_path: Path) -> None:
 def test_sites_are_kept(tmp_path: Path) -> None:
     """Sorted, replaced as a whole; none before the first crawl."""
     assert wiring.read_sites(tmp_path) == set()
-    wiring.write_sites(tmp_path, {b"b.test", b"a.test"})
-    assert (tmp_path / "sites").read_bytes() == b"a.test\nb.test\n"
-    assert wiring.read_sites(tmp_path) == {b"a.test", b"b.test"}
+    wiring.write_sites(tmp_path, {b"b.test/", b"a.test/d/"})
+    assert (tmp_path / "sites").read_bytes() == b"a.test/d/\nb.test/\n"
+    assert wiring.read_sites(tmp_path) == {b"a.test/d/", b"b.test/"}
+    (tmp_path / "sites").write_bytes(b"a.test\n")  # as an earlier version wrote it
+    assert wiring.read_sites(tmp_path) == {b"a.test/"}
 
 
 def filtered(start_: Start, url: bytes, flags: int = 0) -> dict[int, int]:
@@ -58,20 +62,31 @@ def filtered(start_: Start, url: bytes, flags: int = 0) -> dict[int, int]:
         ({"limit_to_domain": ("b.test",)}, b"/x", Filtered.OUT_SITE),
         ({"forbidden_extensions": (".zip",)}, b"/x.zip", Filtered.EXTENSION),
         ({"lock_site": True}, b"http://b.test/", Filtered.OUT_SITE),
+        ({"scope": "host"}, b"http://www.a.test/", Filtered.OUT_SITE),
+        ({"scope": "host"}, b"/x", None),
+        ({"scope": "domain"}, b"http://www.a.test/", None),
+        ({"scope": "domain"}, b"http://b.test/", Filtered.OUT_SITE),
+        ({"scope": "domain", "lock_site": True}, b"http://www.a.test/", Filtered.OUT_SITE),
+        ({"include": (b"/d/",)}, b"/d/x", None),
+        ({"include": (b"/d/",)}, b"/x", Filtered.NOT_INCLUDED),
+        ({"exclude": (b"x$",)}, b"/d/x", Filtered.EXCLUDED),
+        ({"scope": "prefix"}, b"/d/x", None),
+        ({"scope": "prefix"}, b"/x", Filtered.OUT_SITE),
     ],
 )
 def test_keys_of_the_filter(
     tmp_path: Path, keys: dict[str, Any], url: bytes, reason: int | None
 ) -> None:
     """Each key reaches the rule that it names."""
-    wiring.write_sites(tmp_path, {b"a.test"})
+    (tmp_path / SUFFIX_LIST).write_bytes(psl_bytes())
+    wiring.write_sites(tmp_path, {b"a.test/d/"})
     expected = {} if reason is None else {reason: 1}
     assert filtered(start(tmp_path, **keys), url) == expected
 
 
 def test_seeds_pass_a_filter_of_their_sites(tmp_path: Path) -> None:
     """``lockSite`` does not refuse what it was made of."""
-    wiring.write_sites(tmp_path, {b"b.test"})
+    wiring.write_sites(tmp_path, {b"b.test/"})
     assert filtered(start(tmp_path, lock_site=True), b"http://b.test/", LINK_SEED) == {}
 
 

@@ -38,6 +38,9 @@ class LinkFilter:
         sites: Iterable[bytes] | None,
         links_per_page: int,
         reverse: bool,
+        site_domains: Iterable[bytes] | None = None,
+        prefixes: Iterable[bytes] | None = None,
+        choose: Callable[[list[bytes], list[int]], bytes] | None = None,
         path_segments: int = 0,
         segment_repeats: int = 0,
         query_parameters: int = 0,
@@ -61,6 +64,7 @@ class LinkFilter:
         flags: int = 0,
         other_host: bytes | None = None,
         nofollow: bool = False,
+        choose: Callable[[list[bytes], list[int]], bytes] | None = None,
         has_verdicts: bool = False,
     ) -> LinkBatch: ...
     def judge(self, urls: list[tuple[bytes, bytes, bytes, int, int]]) -> bytes: ...

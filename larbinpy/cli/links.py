@@ -18,6 +18,7 @@ from larbinpy._native import linkscan
 from larbinpy.cli.arguments import configure, invoke
 from larbinpy.cli.href import href
 from larbinpy.errors import ConfigError
+from larbinpy.links.scope import place_of
 from larbinpy.parse import headers
 from larbinpy.parse.charset import find_encoding, to_utf8
 from larbinpy.parse.page import HTML_TYPES
@@ -170,7 +171,7 @@ def _parsed(body: bytes, url: Url, content_type: bytes, config: Config) -> _Watc
     start = wiring.Start(config, 0, config.state_dir, bytes(16), 1, 1)
     list_path = config.state_dir / SUFFIX_LIST
     domains = urls.Domains(list_path if list_path.exists() else None)
-    sites = wiring.read_sites(config.state_dir) | {url.host}
+    sites = wiring.read_sites(config.state_dir) | {place_of(url)}
     watched = _Watched(wiring.make_links(start, domains, sites))
     page = Page(
         id=0, epoch=0, attempt=0, kind=Kind.PAGE, outcome=Outcome.SUCCESS, flags=0, status=200,

@@ -198,6 +198,6 @@ def optional_path(name: str, text: str, **more: Unpack[More]) -> Path | None:
     return key_field(cast("Path | None", None), Key(name, Shape.VALUE, kind, text, **more))
 
 
-def word_list(name: str, text: str, kind: values.Word, **more: Unpack[More]) -> tuple[bytes, ...]:
+def word_list(name: str, text: str, kind: Kind[bytes], **more: Unpack[More]) -> tuple[bytes, ...]:
     """Declare a list of words that ends with ``end``."""
     return key_field(cast("tuple[bytes, ...]", ()), Key(name, Shape.LIST, kind, text, **more))

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ANY: Final = values.Word(is_ascii=False)
+PATTERN: Final = values.Pattern()
 HOST: Final = values.Word(is_lower=True)
 PORT: Final = 65535
 CALM: Final = 3650 * 86400.0
@@ -269,11 +270,14 @@ class Config:
     drop_session_ids: bool = flag("dropSessionIds", "URLs without session ids", since="0.1")
     drop_tracking: bool = flag("dropTracking", "URLs without utm_source and such", since="0.1")
     scope: str = choice(
-        "scope", ("any", "domain", "host", "prefix"), "how far from its seed", since="0.1",
-        later=NOT_YET,
-    )  # fmt: skip
-    include: tuple[bytes, ...] = word_list("include", "patterns", ANY, since="0.1", later=NOT_YET)
-    exclude: tuple[bytes, ...] = word_list("exclude", "patterns", ANY, since="0.1", later=NOT_YET)
+        "scope", ("any", "domain", "host", "prefix"), "how far from the first URLs", since="0.1"
+    )
+    include: tuple[bytes, ...] = word_list(
+        "include", "patterns one of which a URL must match", PATTERN, since="0.1"
+    )
+    exclude: tuple[bytes, ...] = word_list(
+        "exclude", "patterns none of which a URL may match", PATTERN, since="0.1"
+    )
     accept: str = string(
         "accept", "", "module:function that judges links", since="0.1", later=NOT_YET
     )
@@ -390,6 +394,11 @@ class Config:
         """The name looked for in robots.txt: the leading letters, ``_`` and ``-``."""
         match = TOKEN.match(self.user_agent)
         return match[0].encode() if match else b""
+
+    @property
+    def is_bound_to_seeds(self) -> bool:
+        """Whether links may not lead anywhere, but depends on the first URLs where they may."""
+        return self.lock_site or self.scope != "any"
 
     @property
     def ip_wait_s(self) -> float:

@@ -261,6 +261,23 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True)
+class Pattern:
+    """A regular expression of RE2, matched anywhere in a URL."""
+
+    form: ClassVar[str] = "a regular expression"
+
+    def read(self, text: str) -> bytes:
+        from larbinpy.patterns import Patterns  # noqa: PLC0415 - only who uses it pays for it
+
+        pattern = _to_bytes(_printable(text))
+        Patterns([pattern])
+        return pattern
+
+    def write(self, value: bytes) -> str:
+        return value.decode("utf-8", "surrogateescape")
+
+
+@dataclass(frozen=True, slots=True)
 class HttpUrl:
     """An absolute http or https URL, as the user wrote it; normalised when it is queued."""
 

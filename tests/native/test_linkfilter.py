@@ -75,6 +75,8 @@ def reasons(*links: Resolved | bytes, flags: int = 0, **changes: object) -> dict
 
 HOSTS = [b"www.a.org", b"a.org", b"b.a.org", b"c.net", b"d.co.uk", b"127.0.0.1"]
 FILES = [
+    b"/d/",
+    b"/d/e/f",
     b"/a/b/a/",
     b"//a/a//a?",
     b"/x?a&b&c",
@@ -88,6 +90,15 @@ FILES = [
     b"/e.pdf",
     b"?z",
 ]
+
+
+PREFIXES = [b"www.a.org/", b"a.org/d/", b"b.a.org:8080/d/e/", b"127.0.0.1:8080/", b"c.net/d/"]
+
+
+def choose(urls: list[bytes], places: list[int]) -> bytes:
+    """Answers of all kinds, which depend on what is asked."""
+    marks = [(len(url) + place) % 4 for url, place in zip(urls, places, strict=True)]
+    return bytes(31 if mark == 3 else 30 if mark == 2 else 255 for mark in marks)
 
 
 @st.composite
@@ -123,6 +134,9 @@ settings_of_filter = st.fixed_dictionaries(
         "priority": suffixes,
         "domains": st.lists(st.sampled_from([b".org", b"C.net", b".uk"]), max_size=2),
         "sites": st.none() | st.lists(st.sampled_from(HOSTS)),
+        "site_domains": st.none() | st.lists(st.sampled_from([domain_of(h) for h in HOSTS])),
+        "prefixes": st.none() | st.lists(st.sampled_from(PREFIXES)),
+        "choose": st.none() | st.just(choose),
         "links_per_page": st.sampled_from([3, 50_000]),
         "path_segments": st.sampled_from([0, 0, 1, 4]),
         "segment_repeats": st.sampled_from([0, 0, 1, 2]),
@@ -146,6 +160,7 @@ pages = st.lists(
                 "other_host": st.none() | st.sampled_from(HOSTS),
                 "nofollow": st.sampled_from([False, False, False, True]),
                 "has_verdicts": st.booleans(),
+                "choose": st.none() | st.just(choose),
                 "flags": st.sampled_from([0, 0, SEED, REDIRECT, REDIRECT | SEED, FORCE, HTTPS]),
             }
         ),
@@ -278,6 +293,62 @@ def test_a_verdict_for_each_link() -> None:
     batch = make().run(links, **facts, has_verdicts=True)
     assert batch.verdicts == bytes([ACCEPTED, Filtered.CGI, DUPLICATE])
     assert make().run(links, **facts).verdicts is None
+
+
+def test_links_below_a_prefix() -> None:
+    """Host, port and whole directories decide; a prefix is a directory, not the start of a name."""
+    prefixes = [b"www.a.org/d/", b"b.a.org:8080/"]
+    inside = [b"http://www.a.org/d/", b"https://www.a.org/d/e/f?x=/y", b"http://b.a.org:8080/"]
+    outside = [
+        b"http://www.a.org/d", b"http://www.a.org/", b"http://www.a.org/dd/", b"http://a.org/d/",
+        b"http://www.a.org:81/d/", b"http://b.a.org/", b"http://www.a.org/?/d/",
+    ]  # fmt: skip
+    assert reasons(*inside, prefixes=prefixes, cgi=True) == {}
+    assert reasons(*outside, prefixes=prefixes, cgi=True) == {Filtered.OUT_SITE: len(outside)}
+    assert reasons(*outside, prefixes=prefixes, flags=SEED) == {}
+    assert reasons(*inside, prefixes=[], cgi=True) == {Filtered.OUT_SITE: 3}
+
+
+def test_links_of_a_domain() -> None:
+    """The registered domain decides, whatever stands before it; first URLs are never refused."""
+    urls = [b"http://a.org/", b"http://x.y.a.org/", b"http://xa.org/", b"http://c.net/"]
+    assert reasons(*urls, site_domains=[b"a.org"]) == {Filtered.OUT_SITE: 2}
+    assert reasons(*urls, site_domains=[]) == {Filtered.OUT_SITE: 4}
+    assert reasons(*urls, site_domains=[], flags=SEED) == {}
+
+
+def test_what_is_left_may_be_chosen_from() -> None:
+    """Only new links that no rule refuses are asked about, once a page, with their places."""
+    links = pack(
+        b"http://www.a.org/?q", b"http://www.a.org/1", b"http://www.a.org/2", b"http://www.a.org/1"
+    )
+    asked: list[tuple[list[bytes], list[int]]] = []
+
+    def second(urls: list[bytes], places: list[int]) -> bytes:
+        asked.append((urls, places))
+        return bytes([20, 255])
+
+    facts: dict[str, Any] = {"host": b"www.a.org", "depth": 1, "left": 4, "has_verdicts": True}
+    batch = make().run(links, **facts, choose=second)
+    assert asked == [([b"http://www.a.org/1", b"http://www.a.org/2"], [1, 2])]
+    assert [link.url for link in read_links(batch.entries[0])] == [b"http://www.a.org/2"]
+    assert batch.filtered == {Filtered.CGI: 1, 20: 1}
+    assert batch.verdicts == bytes([Filtered.CGI, 20, 255, DUPLICATE])
+    make().run(b"", **facts, choose=second)
+    make().run(links, **facts, choose=second, flags=SEED)
+    make().run(links, **facts, choose=second, kind=Kind.SITEMAP)
+    assert len(asked) == 1
+    make(choose=second).run(links, **facts, choose=lambda urls, places: bytes([21]))
+    assert len(asked) == 2
+
+
+@pytest.mark.parametrize("answers", [b"", b"\xff\xff", b"\x20", b"\xfe"])
+def test_a_wrong_answer_is_an_error(answers: bytes) -> None:
+    """One too few or too many, or a number that is no reason."""
+    with pytest.raises(ValueError, match=r"links|reason"):
+        make().run(
+            pack(b"http://a.org/"), host=b"a.org", depth=0, left=1, choose=lambda *_: answers
+        )
 
 
 def test_url_length() -> None:

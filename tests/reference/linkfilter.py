@@ -83,6 +83,9 @@ class LinkFilter:
         sites: Iterable[bytes] | None,
         links_per_page: int,
         reverse: bool,
+        site_domains: Iterable[bytes] | None = None,
+        prefixes: Iterable[bytes] | None = None,
+        choose: Callable[[list[bytes], list[int]], bytes] | None = None,
         path_segments: int = 0,
         segment_repeats: int = 0,
         query_parameters: int = 0,
@@ -98,6 +101,9 @@ class LinkFilter:
         self._priority = tuple(text.lower() for text in priority)
         self._domains = tuple(text.lower() for text in domains)
         self._sites = None if sites is None else {site.lower() for site in sites}
+        self._site_domains = None if site_domains is None else set(site_domains)
+        self._choose = choose
+        self._prefixes = None if prefixes is None else tuple(prefixes)
         self._links_per_page, self._reverse = links_per_page, reverse
         self._most_segments, self._most_repeats = path_segments or WORD, segment_repeats or WORD
         self._most_parameters, self._most_bytes = query_parameters or WORD, query_bytes or WORD
@@ -121,10 +127,12 @@ class LinkFilter:
         flags: int = 0,
         other_host: bytes | None = None,
         nofollow: bool = False,
+        choose: Callable[[list[bytes], list[int]], bytes] | None = None,
         has_verdicts: bool = False,
     ) -> LinkBatch:
         links = read_resolved(resolved)
         accepted: dict[int, Link] = {}
+        places: dict[int, int] = {}
         filtered: Counter[int] = Counter()
         verdicts = bytearray([ACCEPTED]) * len(links)
         for index, found in enumerate(links):
@@ -132,6 +140,8 @@ class LinkFilter:
             reason = self._refusal(found, found.host != host, new_left, flags, kind, nofollow)
             is_strange = other_host is not None and found.host not in (host, other_host)
             if is_strange and not flags & SEED and reason in (Filtered.TOO_DEEP, None):
+                reason = Filtered.OUT_SITE
+            if reason is None and not flags & SEED and not self._has_domain(found):
                 reason = Filtered.OUT_SITE
             if index >= self._links_per_page:
                 reason = Filtered.LINKS_PER_PAGE
@@ -148,18 +158,38 @@ class LinkFilter:
                 found.host_start, found.host_len, self._level(found.file),
                 kind, hops, flags & ~HTTPS | found.https,
             )  # fmt: skip
+            places[fp] = index
+        for judge in (self._choose, choose):
+            if judge and accepted and not flags & SEED and kind != SITEMAP:
+                urls = [link.url for link in accepted.values()]
+                answers = judge(urls, [places[fp] for fp in accepted])
+                for fp, answer in zip(list(accepted), answers, strict=True):
+                    verdicts[places[fp]] = answer
+                refused = [fp for fp in accepted if verdicts[places[fp]] != ACCEPTED]
+                filtered.update(verdicts[places[fp]] for fp in refused)
+                accepted = {fp: link for fp, link in accepted.items() if fp not in refused}
         batch = self._batch(list(accepted.values()), len(links), dict(filtered))
         batch.verdicts = bytes(verdicts) if has_verdicts else None
         return batch
 
     def judge(self, urls: list[tuple[bytes, bytes, bytes, int, int]]) -> bytes:
-        return bytes(self._still(*url) for url in urls)
+        verdicts = [self._still(*url) for url in urls]
+        if self._choose:
+            for place, (url, _, _, flags, kind) in enumerate(urls):
+                if verdicts[place] == ACCEPTED and not flags & SEED and kind != SITEMAP:
+                    verdicts[place] = self._choose([url], [place])[0]
+        return bytes(verdicts)
 
     def _still(self, url: bytes, host: bytes, via: bytes, flags: int, kind: int) -> int:
         found = resolved(url)
         is_outside = via != b"" and resolved(via).host != host
         reason = self._refusal(found, is_outside, 0, flags, kind, False)
+        if reason is None and not flags & SEED and not self._has_domain(found):
+            reason = Filtered.OUT_SITE
         return 255 if reason is None else int(reason)
+
+    def _has_domain(self, found: Resolved) -> bool:
+        return self._site_domains is None or self._domain_of(found.host) in self._site_domains
 
     def _depth(self, depth: int, flags: int) -> int:
         if flags & REDIRECT:
@@ -187,6 +217,8 @@ class LinkFilter:
         is_away = is_outside and not self._external and not flags & REDIRECT
         is_foreign = bool(self._domains) and not found.host.lower().endswith(self._domains)
         is_unwanted = nofollow or (self._rels and found.rel & NOFOLLOW_RELS)
+        from_host = found.url[found.host_start :].partition(b"?")[0]
+        is_below = self._prefixes is None or from_host.startswith(self._prefixes)
         is_unlisted = self._sites is not None and found.host not in self._sites
         rules = [
             (found.status != 0, status),
@@ -202,7 +234,7 @@ class LinkFilter:
             (path.count(b"/") > self._most_segments, Filtered.PATH_SEGMENTS),
             (_repeats(found.file) > self._most_repeats, Filtered.SEGMENT_REPEATS),
             (self._is_long_query(found.file), Filtered.QUERY),
-            (is_away or is_foreign or is_unlisted, Filtered.OUT_SITE),
+            (is_away or is_foreign or is_unlisted or not is_below, Filtered.OUT_SITE),
             (left < 0, Filtered.TOO_DEEP),
         ]
         return next((reason for applies, reason in rules if applies), None)
