@@ -253,7 +253,10 @@ cdef inline int still(const link_rules *rules, const queued_url *url) noexcept n
     if not is_in_scope(rules, url.host, url.host_len):
         return OUT_SITE
     start = host_at(url.url, url.url_len)
-    return ACCEPTED if is_below_prefix(rules, url.url + start, file - start, path_len) else OUT_SITE
+    if (url.kind != KIND_SITEMAP
+            and not is_below_prefix(rules, url.url + start, file - start, path_len)):
+        return OUT_SITE
+    return ACCEPTED
 
 
 cdef inline int verdict(const link_rules *rules, candidate *found,
@@ -291,7 +294,9 @@ cdef inline int verdict(const link_rules *rules, candidate *found,
         return OUT_SITE
     if not is_in_scope(rules, host_of(link), link.host_len):
         return OUT_SITE
-    if not is_below_prefix(rules, host_of(link), file - link.host_start, path_len):
+    # Sitemaps lie at the root, wherever the pages lie that they list.
+    if (page.kind != KIND_SITEMAP
+            and not is_below_prefix(rules, host_of(link), file - link.host_start, path_len)):
         return OUT_SITE
     if (page.left_outside if is_outside else page.left) < 0:
         return TOO_DEEP

@@ -87,6 +87,8 @@ class Filtered(IntEnum):
     NOFOLLOW = 14
     NOT_INCLUDED = 15
     EXCLUDED = 16
+    NOT_ACCEPTED = 17
+    ACCEPT_ERROR = 18
 
     @property
     def label(self) -> str:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from larbinpy.children import Control
+    from larbinpy.parse.page import PageReader
     from larbinpy.parse.reading import Reading
     from larbinpy.records import Page
     from larbinpy.wiring import Start
@@ -80,7 +81,10 @@ class Parser:
         self._links = wiring.make_links(start)
         self._pages = wiring.make_pages(start.config, memory)
         self._near = wiring.make_near(start, memory)
-        self._reader = wiring.make_reader(start, self._links, self._pages, self._near)
+        self._acceptance = wiring.make_acceptance(
+            start.config, lambda text: control.tell("notice", text=text)
+        )
+        self._reader = self._make_reader()
         self._specific = wiring.specific_types(start.config)
         self._store = wiring.make_store(start)
         self._refused_directives = wiring.obeyed(start.config) & self._store.refuses
@@ -103,6 +107,12 @@ class Parser:
             self._flush()
         self._store.close()
         self._log.close()
+
+    def _make_reader(self) -> PageReader:
+        """The reader of pages, with the filter of now."""
+        return wiring.make_reader(
+            self._start, self._links, self._pages, self._near, self._acceptance
+        )
 
     def _has_ended(self) -> bool:
         """Nothing is left that can be finished.
@@ -162,7 +172,7 @@ class Parser:
     def _make_filter(self) -> None:
         """Begin to judge links by other sites, or by another configuration."""
         self._links = wiring.make_links(self._start)
-        self._reader = wiring.make_reader(self._start, self._links, self._pages, self._near)
+        self._reader = self._make_reader()
 
     def _join(self, shard: int, fd: int) -> None:
         """A shard, or the successor of one, is there."""

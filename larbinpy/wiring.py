@@ -15,12 +15,13 @@ from larbinpy import url as urls
 from larbinpy._native.neartable import NearTable
 from larbinpy.config import Config, from_json
 from larbinpy.dedup import content
-from larbinpy.links.choice import by_patterns
+from larbinpy.links.choice import Acceptance, by_patterns
 from larbinpy.links.filters import make_filter
 from larbinpy.links.scope import Scope, make_scope
 from larbinpy.parse.listing import TEXT_TYPE, XML_TYPES, Lists
 from larbinpy.parse.lists import ListReader
 from larbinpy.parse.page import HTML_TYPES, PageReader
+from larbinpy.plugins import load_function
 from larbinpy.records import Directive
 from larbinpy.shared import NEAR_BYTES, PAGES_BYTES
 from larbinpy.state import STORED, SUFFIX_LIST
@@ -234,6 +235,17 @@ def make_near(start: Start, memory: CrawlMemory) -> NearTable | None:
     return NearTable(memory.pages[-NEAR_BYTES:], start.uuid, NEAR_BITS)
 
 
+def make_acceptance(config: Config, notice: Callable[[str], object]) -> Acceptance | None:
+    """The operator's function of ``accept``.
+
+    Raises:
+        ConfigError: it cannot be loaded.
+    """
+    if not config.accept or config.plugin_path is None:
+        return None
+    return Acceptance(load_function(config.accept, config.plugin_path), notice)
+
+
 def make_lines(config: Config) -> LineMaker:
     """The maker of log lines."""
     return LineMaker("larbin" if config.page_digest == "larbin" else "xxh3-128")
@@ -244,6 +256,7 @@ def make_reader(
     links: LinkFilter,
     pages: content.PagesSeen | None = None,
     near: NearTable | None = None,
+    acceptance: Acceptance | None = None,
 ) -> PageReader:
     """The reader of pages."""
     is_larbin = start.config.page_digest == "larbin"
@@ -255,7 +268,11 @@ def make_reader(
         max_redirects=start.config.max_redirects,
         max_bytes=max_bytes,
         make_base=make_base,
-        lists=ListReader(links, lists, max_bytes=max_bytes, make_base=make_base) if lists else None,
+        lists=ListReader(
+            links, lists, max_bytes=max_bytes, make_base=make_base, acceptance=acceptance
+        )
+        if lists
+        else None,
         digest=content.larbin_digest if is_larbin else content.exact_digest,
         is_new=pages.is_new if pages else None,
         near=near.near if near else None,
@@ -263,6 +280,7 @@ def make_reader(
         has_cookies=start.config.use_cookies,
         agent=start.config.user_agent_token,
         obeyed=obeyed(start.config),
+        acceptance=acceptance,
     )
 
 

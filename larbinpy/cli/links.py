@@ -179,7 +179,9 @@ def _parsed(body: bytes, url: Url, content_type: bytes, config: Config) -> _Watc
         duration_us=0, ip=b"", url=url.url, via=b"", tag=b"", reason=b"",
         headers=b"content-type: %b\r\n" % content_type, body=body,
     )  # fmt: skip
-    parsed = wiring.make_reader(start, cast("LinkFilter", watched)).read(page).parsed
+    acceptance = wiring.make_acceptance(config, lambda text: click.echo(text, err=True))
+    reader = wiring.make_reader(start, cast("LinkFilter", watched), acceptance=acceptance)
+    parsed = reader.read(page).parsed
     if parsed.outcome != Outcome.SUCCESS:
         raise ConfigError(f"a crawl would not read this page: {parsed.outcome.label}")
     return watched

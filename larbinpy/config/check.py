@@ -11,6 +11,7 @@ from larbinpy.config.machine import allowed_connections
 from larbinpy.config.schema import ATTRIBUTES, KEYS, Config
 from larbinpy.config.values import Size
 from larbinpy.errors import ConfigError
+from larbinpy.plugins import find_module
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,6 +38,7 @@ def check(config: Config, places: Mapping[str, str] | None = None) -> list[str]:
     checker = _Checker(config, places or {})
     checker.check_later()
     checker.check_errors()
+    checker.check_plugins()
     checker.check_without_effect()
     checker.check_seeds()
     return checker.warnings
@@ -110,6 +112,19 @@ class _Checker:
                 f"{config.pages_connexions} is more than the {allowed} that the limit of open"
                 " files allows; raise it (ulimit -Hn) or lower the key",
             )
+
+    def check_plugins(self) -> None:
+        """Refuse functions whose modules are not there; nothing of them is run."""
+        name, directory = self._config.accept, self._config.plugin_path
+        if not name:
+            return
+        if directory is None:
+            self._fail("accept", "needs pluginPath, the directory of your modules")
+            return
+        try:
+            find_module(name, directory)
+        except ConfigError as error:
+            self._fail("accept", str(error))
 
     def check_without_effect(self) -> None:
         """Warn of keys that others make useless."""

@@ -222,7 +222,7 @@ class Config:
         "extract", "", "module:function that reads pages", since="0.1", later=NOT_YET
     )
     plugin_path: Path | None = optional_path(
-        "pluginPath", "where modules of the user are looked for", since="0.1", later=NOT_YET
+        "pluginPath", "where modules of the user are looked for", since="0.1"
     )
 
     # links: which ones are followed
@@ -278,9 +278,7 @@ class Config:
     exclude: tuple[bytes, ...] = word_list(
         "exclude", "patterns none of which a URL may match", PATTERN, since="0.1"
     )
-    accept: str = string(
-        "accept", "", "module:function that judges links", since="0.1", later=NOT_YET
-    )
+    accept: str = string("accept", "", "module:function that judges links", since="0.1")
     pages_per_host: int = whole("pagesPerHost", 0, "pages of one host, 0 = no limit", since="0.1")
     pages_per_domain: int = whole(
         "pagesPerDomain", 0, "pages of one domain, 0 = no limit", since="0.1"

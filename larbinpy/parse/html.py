@@ -29,10 +29,17 @@ class Reading:
     """The contents of all metas named robots or as we are, joined by commas."""
     canonical: bytes | None
     language: bytes | None
+    details: list[tuple[bytes, bytes | None, bytes | None]]
+    """Tag, rel and text of each link, when they were asked for."""
 
 
 def read(
-    body: bytes, content_type: bytes, max_links: int = MAX_LINKS, agent: bytes = b"robots"
+    body: bytes,
+    content_type: bytes,
+    max_links: int = MAX_LINKS,
+    *,
+    agent: bytes = b"robots",
+    details: bool = False,
 ) -> Reading:
     """Read a page.
 
@@ -41,11 +48,14 @@ def read(
         content_type: value of the header field, empty when there is none.
         max_links: links beyond these are counted and not listed.
         agent: our name in robots.txt and meta elements, in lower case.
+        details: they are wanted, which costs some time.
 
     Cost: O(bytes of the body).
     """
     encoding, encoding_from = find_encoding(content_type, body)
-    found = linkscan.scan(to_utf8(body, encoding), min(max_links, MOST_LINKS), agent=agent)
+    found = linkscan.scan(
+        to_utf8(body, encoding), min(max_links, MOST_LINKS), agent=agent, details=details
+    )
     return Reading(
         encoding,
         encoding_from,
@@ -57,4 +67,5 @@ def read(
         found.robots,
         found.canonical,
         found.language,
+        found.details,
     )

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from larbinpy._native.linkfilter import LinkFilter
+    from larbinpy.links.choice import Acceptance
     from larbinpy.parse.listing import Listing
     from larbinpy.parse.reading import Reading
     from larbinpy.records import Page
@@ -38,9 +39,10 @@ class ListReader:
         lists: the documents that are read.
         max_bytes: the largest body once it is unpacked; what lies within is read.
         make_base: what links are resolved against, by the URL mode.
+        acceptance: the operator's function, asked about each new link; None = nobody is.
     """
 
-    __slots__ = ("_links", "_lists", "_make_base", "_max_bytes", "_max_links")
+    __slots__ = ("_acceptance", "_links", "_lists", "_make_base", "_max_bytes", "_max_links")
 
     def __init__(
         self,
@@ -49,11 +51,13 @@ class ListReader:
         *,
         max_bytes: int,
         make_base: Callable[[bytes], Base | LarbinBase],
+        acceptance: Acceptance | None = None,
     ) -> None:
         self._links = links
         self._lists = lists
         self._max_bytes = max_bytes
         self._make_base = make_base
+        self._acceptance = acceptance
         self._max_links = min(links.links_per_page, listing.MAX_LINKS)
 
     def read_robots(self, page: Page, reading: Reading) -> None:
@@ -143,6 +147,7 @@ class ListReader:
         dropped: int = 0,
     ) -> None:
         """Sort links out; a sitemap costs no depth, as if its pages stood in what led to it."""
+        acceptance = self._acceptance
         batch = self._links.run(
             resolved,
             host=host,
@@ -152,6 +157,7 @@ class ListReader:
             kind=kind,
             flags=LINK_REDIRECT if kind is Kind.SITEMAP else 0,
             other_host=other_host,
+            choose=acceptance.on_page(page.url, page.depth + 1) if acceptance else None,
         )
         reading.take(batch, dropped)
 

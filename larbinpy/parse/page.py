@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from larbinpy._native.linkfilter import LinkFilter
+    from larbinpy.links.choice import Acceptance, Details
     from larbinpy.parse.lists import ListReader
     from larbinpy.records import Page
 
@@ -66,11 +67,12 @@ class PageReader:
         lists: reads sitemaps, feeds, and what else is no HTML; None = nobody does.
         agent: our name in robots.txt, which pages may address.
         obeyed: what is done as pages ask.
+        acceptance: the operator's function, asked about each new link; None = nobody is.
     """
 
     __slots__ = (
-        "_accept", "_agent", "_digest", "_has_cookies", "_is_new", "_leaves_near", "_links",
-        "_lists", "_make_base", "_max_bytes", "_max_redirects", "_near", "_nofollow",
+        "_accept", "_acceptance", "_agent", "_digest", "_has_cookies", "_is_new", "_leaves_near",
+        "_links", "_lists", "_make_base", "_max_bytes", "_max_redirects", "_near", "_nofollow",
     )  # fmt: skip
 
     def __init__(
@@ -89,6 +91,7 @@ class PageReader:
         lists: ListReader | None = None,
         agent: bytes = b"robots",
         obeyed: Directive = ALL_DIRECTIVES,
+        acceptance: Acceptance | None = None,
     ) -> None:
         self._links = links
         self._accept = accept
@@ -103,6 +106,7 @@ class PageReader:
         self._lists = lists
         self._agent = agent.lower()
         self._nofollow = obeyed & Directive.NOFOLLOW
+        self._acceptance = acceptance
 
     def read(self, page: Page) -> Reading:
         """Read one page; whatever is in it, this returns."""
@@ -177,7 +181,11 @@ class PageReader:
         self, page: Page, reading: Reading, content_type: bytes, *, is_left: bool
     ) -> None:
         document = html.read(
-            reading.body, content_type, self._links.links_per_page, agent=self._agent
+            reading.body,
+            content_type,
+            self._links.links_per_page,
+            agent=self._agent,
+            details=self._acceptance is not None,
         )
         if document.robots:
             reading.parsed.directives |= directives.of_meta(document.robots)
@@ -191,7 +199,7 @@ class PageReader:
         if is_left:
             return
         resolved = urls.resolve(base, links, document.encoding)
-        self._filter(page, reading, resolved, dropped=document.dropped)
+        self._filter(page, reading, resolved, dropped=document.dropped, details=document.details)
 
     def _follow_redirect(self, page: Page, reading: Reading) -> None:
         location = headers.field(page.headers, b"location")
@@ -223,8 +231,13 @@ class PageReader:
         hops: int = 0,
         flags: int = 0,
         dropped: int = 0,
+        details: Details = (),
     ) -> None:
         asked = reading.parsed.directives
+        choose = None
+        if self._acceptance:
+            depth = page.depth if flags & LINK_REDIRECT else page.depth + 1
+            choose = self._acceptance.on_page(page.url, depth, details)
         batch = self._links.run(
             resolved,
             host=urls.host_of(page.url),
@@ -234,6 +247,7 @@ class PageReader:
             kind=page.kind,
             flags=flags,
             nofollow=bool(asked and asked & self._nofollow),
+            choose=choose,
         )
         reading.take(batch, dropped)
 

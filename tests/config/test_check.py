@@ -128,3 +128,31 @@ def test_derived_numbers() -> None:
     assert Config(wait_duration_s=3, wait_duration_ip_s=0).ip_wait_s == 0
     assert Config().max_decoded_bytes == 20 * 2**20
     assert Config(user_agent="My-bot_x2/1.0").user_agent_token == b"My-bot_x"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("accept mine:accept", "f:2: accept: needs pluginPath, the directory of your modules"),
+        ("pluginPath {}\naccept gone:x", "f:3: accept: gone:x: neither {}/gone.py"),
+        ("pluginPath {}\naccept mine", "f:3: accept: 'mine' is not module:function"),
+        ("include a( end", "f:2: include: 'a(' is no regular expression of RE2: missing ): a("),
+        ("\nexclude good \\Aa end", "f:3: exclude: '\\\\Aa': \\A is not for URLs; use ^ and $"),
+    ],
+)
+def test_functions_and_patterns_are_looked_at(tmp_path: Path, text: str, says: str) -> None:
+    """What cannot work is an error with its place; no module is run for that."""
+    (tmp_path / "mine.py").write_text("{}[1]")
+    with pytest.raises(ConfigError) as error:
+        loads("\n" + text.format(tmp_path), "f")
+    assert str(error.value).startswith(says.format(tmp_path))
+    assert not loads(f"pluginPath {tmp_path} accept mine:accept", "f").warnings
+
+
+@pytest.mark.parametrize("key", ["ignoreTrailingSlash", "ignoreIndex", "sortQuery"])
+def test_larbins_urls_are_taken_as_they_are(key: str) -> None:
+    """Options of the standard's URLs have no effect on them, and that is said."""
+    assert loads(f"urlMode larbin {key}", "f").warnings == [
+        f"f:1: {key}: no effect with urlMode larbin"
+    ]
+    assert not loads(key, "f").warnings

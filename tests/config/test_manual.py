@@ -40,11 +40,16 @@ def test_keys_of_later_versions_are_marked_and_are_comments(name: str) -> None:
         assert re.search(rf"^{name}( |$)", TEXT, re.MULTILINE) is None
 
 
-def test_commented_lines_show_what_can_be_read(tmp_path: Path) -> None:
+def test_commented_lines_show_what_can_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Every commented line of a key that works is a good example."""
     names = [name for name in ATTRIBUTES if KEYS[name.lower()].later is not NOT_YET]
     lines = [line[1:] for line in TEXT.split("\n") if line[1:].partition(" ")[0] in names]
     path = tmp_path / "examples.conf"
     path.write_text("\n".join(lines))
-    assert len(lines) == 14
+    (tmp_path / "plugins").mkdir()
+    (tmp_path / "plugins" / "mine.py").touch()
+    monkeypatch.chdir(tmp_path)
+    assert len(lines) == 16
     assert load(path).config != Config()

@@ -307,6 +307,9 @@ def test_links_below_a_prefix() -> None:
     assert reasons(*outside, prefixes=prefixes, cgi=True) == {Filtered.OUT_SITE: len(outside)}
     assert reasons(*outside, prefixes=prefixes, flags=SEED) == {}
     assert reasons(*inside, prefixes=[], cgi=True) == {Filtered.OUT_SITE: 3}
+    facts: dict[str, Any] = {"host": b"www.a.org", "depth": 1, "left": 4}
+    sitemaps = make(prefixes=prefixes).run(pack(*outside), **facts, kind=Kind.SITEMAP)
+    assert sitemaps.filtered == {}
 
 
 def test_links_of_a_domain() -> None:

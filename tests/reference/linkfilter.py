@@ -218,7 +218,7 @@ class LinkFilter:
         is_foreign = bool(self._domains) and not found.host.lower().endswith(self._domains)
         is_unwanted = nofollow or (self._rels and found.rel & NOFOLLOW_RELS)
         from_host = found.url[found.host_start :].partition(b"?")[0]
-        is_below = self._prefixes is None or from_host.startswith(self._prefixes)
+        is_below = self._prefixes is None or kind == SITEMAP or from_host.startswith(self._prefixes)
         is_unlisted = self._sites is not None and found.host not in self._sites
         rules = [
             (found.status != 0, status),
