@@ -17,7 +17,8 @@ enum { /* attributes that are kept; the first eight are ATTRIBUTE_* */
     SLOT_ENCODING = 15,
     SLOT_FONT = 16, /* color, face or size: only that one of them is there matters */
     SLOT_ALT = 17,
-    SLOTS = 18
+    SLOT_HREFLANG = 18,
+    SLOTS = 19
 };
 
 enum {
@@ -140,6 +141,7 @@ static const html_attribute html_attributes[] = {
     {"action", ATTRIBUTE_ACTION},
     {"style", ATTRIBUTE_STYLE},
     {"alt", SLOT_ALT},
+    {"hreflang", SLOT_HREFLANG},
     {"xlink:href", SLOT_XLINK},
     {"rel", SLOT_REL},
     {"http-equiv", SLOT_HTTP_EQUIV},

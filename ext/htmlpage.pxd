@@ -8,7 +8,8 @@ from htmlbase cimport Buffer, Names, Span, append, equals_fold, release, reserve
 from htmlcontext cimport Contexts
 from htmlcss cimport next_css_url, put_css
 from htmltag cimport (
-    SLOT_ALT, SLOT_CHARSET, SLOT_HTTP_EQUIV, SLOT_NAME, SLOT_REL, Tag, has, html_element,
+    SLOT_ALT, SLOT_CHARSET, SLOT_HREFLANG, SLOT_HTTP_EQUIV, SLOT_NAME, SLOT_REL, Tag, has,
+    html_element,
 )
 from htmltext cimport TEXT_GROWTH, Entities, put_raw, put_text
 from htmlvalue cimport next_candidate, read_charset, read_refresh, rel_bits
@@ -42,6 +43,7 @@ cdef struct Detail:  # of a link
     Part tag
     Part rel
     Part text
+    Part hreflang
 
 
 cdef struct Page:
@@ -191,11 +193,14 @@ cdef inline Part put_part(Page *page, Span text) noexcept nogil:
 cdef inline void note_details(Page *page, const html_element *element, Span name) noexcept nogil:
     """Keep what is told of the links of this tag."""
     cdef bint is_named = element.element == ELEMENT_IMG or element.element == ELEMENT_AREA
-    page.detail = Detail(put_part(page, name), Part(0, 0, False), Part(0, 0, False))
+    cdef Part nothing = Part(0, 0, False)
+    page.detail = Detail(put_part(page, name), nothing, nothing, nothing)
     if has(&page.tag, SLOT_REL):
         page.detail.rel = put_part(page, page.tag.values[SLOT_REL])
     if is_named and has(&page.tag, SLOT_ALT):
         page.detail.text = put_part(page, page.tag.values[SLOT_ALT])
+    if element.first == ATTRIBUTE_HREF and has(&page.tag, SLOT_HREFLANG):
+        page.detail.hreflang = put_part(page, page.tag.values[SLOT_HREFLANG])
 
 
 cdef inline void open_anchor(Page *page, uint32_t before) noexcept nogil:

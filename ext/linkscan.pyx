@@ -166,8 +166,8 @@ cdef class Scan:
     all meta elements say that are for us. ``language`` is that of html, else of meta.
     ``None`` means that the page does not say.
     ``details`` has for each link, when they were asked for: the name of its tag as written, its rel
-    attribute, and its text: that of an ``a``, up to its end or the next ``a``, and the alt of img
-    and area; None = it has none.
+    attribute, its text (that of an ``a``, up to its end or the next ``a``, and the alt of img and
+    area), and its hreflang (of ``a``, area and link); None = it has none.
     """
 
     cdef readonly bytes links
@@ -199,7 +199,7 @@ cdef list details_of(const Page *page):
     cdef size_t i
     return [
         (part_of(page, &detail[i].tag), part_of(page, &detail[i].rel),
-         part_of(page, &detail[i].text))
+         part_of(page, &detail[i].text), part_of(page, &detail[i].hreflang))
         for i in range(page.details.size // sizeof(Detail))
     ]
 

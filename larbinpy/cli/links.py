@@ -145,7 +145,7 @@ def _page_links(body: bytes, url: Url, content_type: bytes, config: Config) -> I
     for (element, attribute, rel_bits, value), detail in zip(
         _values(scan.links), scan.details, strict=True
     ):
-        tag, rel, text = map(_text, detail)
+        tag, rel, text, _ = map(_text, detail)
         if element == STYLE:
             written, verdict = href(value, base, encoding), Filtered.ELEMENT.label
         else:

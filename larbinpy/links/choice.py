@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     Choose = Callable[[list[bytes], list[int]], bytes]
     """Called with URLs and their places among all links of their page."""
-    Details = Sequence[tuple[bytes, bytes | None, bytes | None]]
-    """Of all links of a page: tag, rel and text, as ``_native.linkscan`` gives them."""
+    Details = Sequence[tuple[bytes, bytes | None, bytes | None, bytes | None]]
+    """Of all links of a page: tag, rel, text and hreflang, as ``_native.linkscan`` gives them."""
 
 ACCEPTED: Final = 255
 REPORTED_ERRORS: Final = 3
@@ -87,7 +87,7 @@ def _said(details: Details, place: int) -> tuple[str, str]:
     """Text and rel of a link."""
     if not details:
         return "", ""
-    _, rel, text = details[place]
+    _, rel, text, _ = details[place]
     return b" ".join((text or b"").split()).decode("utf-8", "replace"), (rel or b"").decode(
         "utf-8", "replace"
     )

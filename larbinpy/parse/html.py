@@ -29,8 +29,8 @@ class Reading:
     """The contents of all metas named robots or as we are, joined by commas."""
     canonical: bytes | None
     language: bytes | None
-    details: list[tuple[bytes, bytes | None, bytes | None]]
-    """Tag, rel and text of each link, when they were asked for."""
+    details: list[tuple[bytes, bytes | None, bytes | None, bytes | None]]
+    """Tag, rel, text and hreflang of each link, when they were asked for."""
 
 
 def read(

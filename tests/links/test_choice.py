@@ -43,7 +43,11 @@ def test_without_patterns_nobody_chooses() -> None:
 
 # --- the operator's function --------------------------------------------------------------------
 
-DETAILS = [(b"a", b"x nofollow", b" two\n words "), (b"a", None, None), (b"img", None, b"\xff")]
+DETAILS = [
+    (b"a", b"x nofollow", b" two\n words ", None),
+    (b"a", None, None, b"de"),
+    (b"img", None, b"\xff", None),
+]
 
 
 def test_the_function_is_given_all_of_a_link() -> None:

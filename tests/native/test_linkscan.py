@@ -18,7 +18,7 @@ ELEMENTS = words(
     " svg math foreignobject desc mi mtext annotation-xml font p br div table x-a SCRIPT A"
 )
 ATTRIBUTES = words(
-    "href src srcset content data poster action style alt rel http-equiv name charset lang"
+    "href src srcset content data poster action style alt rel http-equiv name charset lang hreflang"
     " xlink:href encoding color HREF class"
 )
 VALUES = [
@@ -132,9 +132,17 @@ def test_css_in_a_page_comes_at_its_place() -> None:
 
 
 def test_details_tell_what_a_reader_sees() -> None:
-    """Tag, rel and text of each link; an anchor's text ends with it or with the next one."""
-    html = b'<A rel="x nofollow" href=1>t<b>ex</b>t &lt;</a>no<img alt=al src=2><a href=3>u<a>no'
-    expected = [(b"A", b"x nofollow", b"text <"), (b"img", None, b"al"), (b"a", None, b"u")]
+    """Tag, rel, text and hreflang of each link; an anchor's text ends with it or the next one."""
+    html = (
+        b'<A rel="x nofollow" href=1>t<b>ex</b>t &lt;</a>no<img alt=al hreflang=no src=2>'
+        b"<a href=3>u<a>no<link rel=alternate hreflang=de&#45;CH href=4>"
+    )
+    expected = [
+        (b"A", b"x nofollow", b"text <", None),
+        (b"img", None, b"al", None),
+        (b"a", None, b"u", None),
+        (b"link", b"alternate", None, b"de-CH"),
+    ]
     assert expected == linkscan.scan(html, details=True).details
 
 

@@ -78,7 +78,9 @@ class Scan:
     canonical: bytes | None = None
     charset: bytes | None = None
     language: bytes | None = None
-    details: list[tuple[bytes, bytes | None, bytes | None]] = field(default_factory=list)
+    details: list[tuple[bytes, bytes | None, bytes | None, bytes | None]] = field(
+        default_factory=list
+    )
 
 
 def fields(scan: object) -> dict[str, object]:
@@ -284,7 +286,8 @@ class _Page:
         rel, alt = self.attributes.get("rel"), None
         if element in (AREA, IMG):
             alt = self.attributes.get("alt")
-        detail = (self.tag.encode(), encoded(rel), encoded(alt))
+        language = self.attributes.get("hreflang") if element in (A, AREA, LINK, BASE) else None
+        detail = (self.tag.encode(), encoded(rel), encoded(alt), encoded(language))
         self.found.details.append(detail)
         if element == A:
             self.anchor, self.anchor_text = self.found.count - 1, ""
@@ -292,8 +295,9 @@ class _Page:
     def end_anchor(self) -> None:
         """The text of the latest ``a`` has ended."""
         if self.anchor >= 0:
-            name, rel, _ = self.found.details[self.anchor]
-            self.found.details[self.anchor] = (name, rel, self.anchor_text.encode())
+            name, rel, _, language = self.found.details[self.anchor]
+            text = self.anchor_text.encode()
+            self.found.details[self.anchor] = (name, rel, text, language)
             self.anchor = -1
 
     def add_css(self, text: str, attribute: str) -> None:
