@@ -3,9 +3,9 @@
 They take linear time whatever URL they meet; an engine that backtracks can be stopped for hours by
 one URL that somebody made for it.
 
-All URLs of a page are matched in one call, as the lines of a text, which costs a fraction of a call
-for each. ``never_nl`` keeps a match within its line, and what could still tell a line from a text
-is refused.
+All URLs of a page are matched in one call, as the lines of a text: where few match, that takes half
+the time of a call for each (``tests/bench/micro_linkchoice.py``). ``never_nl`` keeps a match within
+its line, and what could still tell a line from a text is refused.
 """
 
 from __future__ import annotations

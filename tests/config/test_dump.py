@@ -18,6 +18,7 @@ from larbinpy.config.values import (
     ForOrigin,
     HeaderLine,
     HttpUrl,
+    Pattern,
     ProxyAddress,
     Ratio,
     Size,
@@ -42,6 +43,10 @@ FULL = Config(
     bloom_rate=1e-9,
 )
 
+SAMPLES: dict[type, list[str]] = {
+    Pattern: ["^http://a", "[?&]b c=", r"\.html$", "end"],
+    ProxyAddress: ["host 80", "socks5://u:p@host:80"],
+}
 CHARS = st.characters(exclude_characters='"\x7f', min_codepoint=32, max_codepoint=0x2FF)
 
 
@@ -62,8 +67,8 @@ def texts(key: Key) -> st.SearchStrategy[str]:
             return st.text(CHARS, min_size=1)
         case Text():
             return st.text("ab #_", min_size=1).map("a{}".format)
-        case ProxyAddress():
-            return st.sampled_from(["host 80", "socks5://u:p@host:80"])
+        case Pattern() | ProxyAddress():
+            return st.sampled_from(SAMPLES[type(key.kind)])
         case ForOrigin():
             values = st.text("ab #_:", min_size=1)
             form = "X: {}c" if isinstance(key.kind.what, HeaderLine) else "u:{}"
@@ -90,7 +95,13 @@ def configs(draw: st.DrawFn) -> Config:
     """Configurations with a few keys changed, of those that work."""
     names = draw(st.lists(st.sampled_from(sorted(ATTRIBUTES)), max_size=8, unique=True))
     keys = [KEYS[name.lower()] for name in names if not KEYS[name.lower()].later]
-    ignored = {"pagesConnexions", "bodyMemory", "maxPageSize", "nameServer"}  # checked together
+    ignored = {
+        "pagesConnexions",
+        "bodyMemory",
+        "maxPageSize",
+        "nameServer",
+        "accept",
+    }  # checked together
     values = {
         ATTRIBUTES[key.name]: key.read(draw(words(key))) for key in keys if key.name not in ignored
     }
