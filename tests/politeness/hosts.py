@@ -55,6 +55,7 @@ class Hosts:
         self._answer = answer
         self.asked: list[Asked] = []
         self._peers: list[socket.socket] = []
+        self._is_away = False
         self._listener = self._listen(0)
         self.port: int = self._listener.getsockname()[1]
 
@@ -73,7 +74,8 @@ class Hosts:
         self.go_away()
 
     def go_away(self) -> None:
-        """Close everything: nobody answers any more."""
+        """Close everything: nobody answers any more, whoever was just being accepted either."""
+        self._is_away = True
         with contextlib.suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
@@ -83,6 +85,7 @@ class Hosts:
 
     def come_back(self) -> None:
         """Answer again, on the same port."""
+        self._is_away = False
         self._listener = self._listen(self.port)
 
     def url(self, host: str, path: str = "/") -> str:
@@ -115,9 +118,11 @@ class Hosts:
                     if field.lower().startswith(b"host:"):
                         host = field[5:].strip().decode().partition(":")[0]
                 asked = Asked(time.monotonic(), host, path)
+                if self._is_away:
+                    return
                 self.asked.append(asked)
                 answer = self._answer(asked)
-                if answer is None:
+                if answer is None or self._is_away:
                     return
                 peer.sendall(answer)
 
