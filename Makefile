@@ -65,7 +65,9 @@ chaos-ci: $(VENV)/dev.stamp $(NATIVE)
 	$(BIN)/python -m pytest tests/chaos -m crash -s -o faulthandler_timeout=600
 
 conformance: $(VENV)/dev.stamp $(NATIVE)
-	$(BIN)/python -m pytest tests/conformance
+	$(call step,suites,$(BIN)/python -m tests.conformance.report)
+	$(call step,tests,$(BIN)/python -m pytest tests/conformance)
+	$(call step,real pages,$(BIN)/python -m tests.conformance.realpages)
 
 bench: $(VENV)/bench.stamp $(NATIVE)
 	$(BIN)/larbinpy bench kernels

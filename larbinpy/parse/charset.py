@@ -1,7 +1,7 @@
 """In which encoding a page is written, and the page in UTF-8; by the HTML and Encoding standards.
 
 The first that is known counts: byte order mark, header, meta in the first 1024 bytes, meta behind
-them, XML declaration, and at last windows-1252.
+them, XML declaration; then what the bytes look like, and at last windows-1252.
 """
 
 from __future__ import annotations
@@ -11,12 +11,16 @@ import re
 from functools import lru_cache
 from typing import Final
 
+from chardetng_py import EncodingDetector
+
 from larbinpy._native import linkscan
 from larbinpy.parse.headers import content_type as split_content_type
 from larbinpy.parse.labels import CODECS, LABELS, TABLES
 
 DEFAULT: Final = "windows-1252"
 PRESCAN_BYTES: Final = 1024
+DETECTED_BYTES: Final = 32 << 10
+"""Bytes that a guess is made from, from the first that is not ASCII on; some 2 ms."""
 
 _BOMS: Final = (
     (codecs.BOM_UTF8, "UTF-8"),
@@ -37,6 +41,7 @@ _CHARSET: Final = re.compile(rb"charset[%b]*=[%b]*" % (_WS, _WS), re.IGNORECASE)
 _CHARSET_VALUE: Final = re.compile(
     rb"\"([^\"]*)\"|'([^']*)'|([^\"'%(ws)b;][^%(ws)b;]*)" % {b"ws": _WS}
 )
+_NOT_ASCII: Final = re.compile(rb"[\x80-\xff]")
 _XML: Final = re.compile(rb"encoding[\x00-\x20]*=[\x00-\x20]*(?:\"([^\"]*)\"|'([^']*)')")
 
 _NOT_SHIFT_JIS: Final = "\uf8f0\uf8f1\uf8f2\uf8f3"
@@ -63,7 +68,7 @@ def find_encoding(content_type: bytes, body: bytes) -> tuple[str, str]:
 
     Returns:
         the standard's name of the encoding, and where it was found: ``bom``, ``header``, ``meta``,
-        ``meta-late``, ``xml`` or ``none``.
+        ``meta-late``, ``xml``, ``detected`` or ``none``.
     """
     for bom, encoding in _BOMS:
         if body.startswith(bom):
@@ -76,7 +81,8 @@ def find_encoding(content_type: bytes, body: bytes) -> tuple[str, str]:
         return found, "meta-late"
     if found := _of_xml(body[:PRESCAN_BYTES]):
         return found, "xml"
-    return DEFAULT, "none"
+    found = _detect(body)
+    return (DEFAULT, "none") if found == DEFAULT else (found, "detected")
 
 
 def find_xml_encoding(content_type: bytes, body: bytes) -> str:
@@ -134,6 +140,22 @@ def _of_meta(label: bytes) -> str | None:
 def _of_late_meta(body: bytes) -> str | None:
     declared = linkscan.scan(body, 0).charset or b""
     return next(filter(None, map(_of_meta, declared.split(b","))), None)
+
+
+def _detect(body: bytes) -> str:
+    """What the encoding looks like: UTF-8 where it is valid, else a guess by frequencies."""
+    first = _NOT_ASCII.search(body)
+    if first is None:
+        return DEFAULT
+    try:
+        body.decode()
+    except UnicodeDecodeError:
+        sample = body[first.start() : first.start() + DETECTED_BYTES]
+        detector = EncodingDetector()
+        detector.feed(sample, last=first.start() + len(sample) == len(body))
+        guess = detector.guess(tld=None, allow_utf8=False)
+        return encoding_of_label(guess.encode()) or DEFAULT
+    return "UTF-8"
 
 
 def _of_xml(head: bytes) -> str | None:

@@ -17,7 +17,7 @@ class Reading:
 
     encoding: str
     encoding_from: str
-    """``bom``, ``header``, ``meta``, ``meta-late``, ``xml`` or ``none``."""
+    """``bom``, ``header``, ``meta``, ``meta-late``, ``xml``, ``detected`` or ``none``."""
     links: bytes
     """``found_link`` items in document order, see ``docs/protocol.md``."""
     count: int

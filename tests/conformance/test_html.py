@@ -41,6 +41,12 @@ def cases(name: str) -> list[Case]:
     return [unescaped(case) for case in content["tests"]]
 
 
+def xml_cases() -> list[Case]:
+    """The cases of the file that is about XML output."""
+    content = json.loads(data("html/tokenizer/xmlViolation.test").read_bytes())
+    return list(content["xmlViolationTests"])
+
+
 def unescaped(case: Case) -> Case:
     """The case with its second layer of escapes removed."""
     if not case.get("doubleEscaped"):

@@ -48,20 +48,24 @@ def href_of(found: url.Url | None) -> bytes | None:
     return None if found is None else found.url
 
 
+def is_http(case: dict[str, Any]) -> bool:
+    return not case.get("failure") and case["protocol"] in ("http:", "https:")
+
+
+def fault_of(case: dict[str, Any]) -> str | None:
+    """What is wrong with the answer to a case of urltestdata.json."""
+    found = href_of(url.parse(case["input"], base_bytes(case)))
+    expected = without_extras(case["href"]) if is_http(case) else None
+    if found == expected:
+        return None
+    return f"{case['input']!r} on {case['base']!r}: {found!r}, not {expected!r}"
+
+
 def tally_urls() -> Tally:
-    right, left_out, wrong = 0, 0, []
-    for case in cases("urltestdata.json"):
-        is_failure = case.get("failure", False)
-        is_http = not is_failure and case["protocol"] in ("http:", "https:")
-        found = href_of(url.parse(case["input"], base_bytes(case)))
-        expected = without_extras(case["href"]) if is_http else None
-        if found != expected:
-            wrong.append(f"{case['input']!r} on {case['base']!r}: {found!r}, not {expected!r}")
-        elif is_failure or is_http:
-            right += 1
-        else:
-            left_out += 1
-    return Tally(right, left_out, wrong)
+    all_cases = cases("urltestdata.json")
+    wrong = [fault for case in all_cases if (fault := fault_of(case))]
+    left_out = sum(not (case.get("failure") or is_http(case)) for case in all_cases)
+    return Tally(len(all_cases) - len(wrong) - left_out, left_out, wrong)
 
 
 def test_urls_of_the_standard() -> None:

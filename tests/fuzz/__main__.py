@@ -30,6 +30,9 @@ DEADLINE_S: Final = 2.0
 FAULTS: Final = Path("faults")
 SLOT_BYTES: Final = 1 << 17
 GRAMMAR_SHARE: Final = 0.2
+PROGRESS: Final = 100_000
+KEPT_BYTES: Final = 4 << 10
+"""Longer inputs are tried and not changed again, lest all grow."""
 FRESH_SHARE: Final = 0.5
 """How often an input that took a new edge is changed again, rather than a seed."""
 
@@ -98,7 +101,10 @@ class Worker:
             fresh = self._edges.count() - before
             if fresh:
                 self._taken[name] += fresh
-                self._fresh[name].append(data)
+                if len(data) <= KEPT_BYTES:
+                    self._fresh[name].append(data)
+            if tried.total() % PROGRESS == 0:
+                print(f"{tried.total()} inputs, {self._edges.count()} edges", flush=True)
         self._report(tried)
         return 0
 
@@ -123,7 +129,7 @@ class Worker:
         for name in self._targets:
             print(
                 f"{name}: {tried[name]} inputs, {len(self._seeds[name])} of them seeds; "
-                f"{len(self._fresh[name])} took {self._taken[name]} edges for the first time"
+                f"{self._taken[name]} edges were new"
             )
         for path, blocks in sorted(self._edges.blocks().items()):
             print(f"{Path(path).name.partition('.')[0]}: {blocks} of {_all_blocks(path)} blocks")
@@ -133,7 +139,11 @@ class Worker:
 def _all_blocks(path: str) -> int:
     """Blocks that a kernel has: calls of the function that notes them."""
     code = subprocess.run(
-        ["objdump", "-d", "--no-show-raw-insn", path], capture_output=True, text=True, check=True
+        ["objdump", "-d", "--no-show-raw-insn", path],
+        env={**os.environ, "LD_PRELOAD": ""},
+        capture_output=True,
+        text=True,
+        check=True,
     ).stdout
     return len(re.findall(r"\bcall\b.*__sanitizer_cov_trace_pc", code))
 

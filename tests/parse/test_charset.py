@@ -37,6 +37,38 @@ def test_the_first_place_that_tells_counts(
     assert expected == find_encoding(content_type, body)
 
 
+RUSSIAN = "<p>Съешь же ещё этих мягких французских булок, да выпей чаю.</p>"
+JAPANESE = "<p>このページは日本語の文書です。テキストの文字コードを調べます。</p>"
+
+
+@pytest.mark.parametrize(
+    ("text", "codec", "encoding"),
+    [
+        (RUSSIAN, "cp1251", "windows-1251"),
+        (RUSSIAN, "koi8_r", "KOI8-U"),  # the same for what is Russian
+        (JAPANESE, "cp932", "Shift_JIS"),
+        (JAPANESE, "euc_jp", "EUC-JP"),
+        (JAPANESE, "utf_8", "UTF-8"),
+    ],
+)
+def test_what_nobody_declares_is_detected(text: str, codec: str, encoding: str) -> None:
+    """By its bytes, also behind a lot of ASCII; all that is declared goes before."""
+    body = b"<a href=x>" * 10_000 + text.encode(codec) * 20
+    assert find_encoding(b"", body) == (encoding, "detected")
+    assert find_encoding(b"text/html; charset=koi8-r", body) == ("KOI8-R", "header")
+
+
+def test_western_text_is_the_default() -> None:
+    """A guess that says no more than the default is none."""
+    assert find_encoding(b"", b"<p>caf\xe9 na\xefve \xfcber") == ("windows-1252", "none")
+
+
+@given(st.binary(max_size=300))
+def test_any_bytes_can_be_guessed_at(body: bytes) -> None:
+    """Nothing is raised, and the guess is an encoding of the standard."""
+    assert find_encoding(b"", b"\xe9" + body)[0] in ENCODINGS
+
+
 @pytest.mark.parametrize(
     "label", ["utf-7", "idna", "undefined", "zlib", "punycode", "\0", "", "hex"]
 )
