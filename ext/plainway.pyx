@@ -3,7 +3,7 @@
 Idea: nearly every URL is asked for because its host has an address and rules that allow it, and
 nearly every request ends with a whole good response of a host that is well.  Those two questions
 are answered here by a few look-ups; whatever is not plain goes the long way, which also knows the
-plain one (``shard_requests.py``, ``shard_results.py``) and is the specification of what is done
+plain one (``shard/requests.py``, ``shard/results.py``) and is the specification of what is done
 here.
 
 Invariant: what is plain is handled as the long way would; in doubt nothing is plain.

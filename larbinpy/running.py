@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from larbinpy import state
 from larbinpy.errors import ConfigError
 from larbinpy.seeds.sources import STANDARD_INPUT
-from larbinpy.supervisor import Supervisor
+from larbinpy.supervisor.loop import Supervisor
 
 if TYPE_CHECKING:
     from collections.abc import Callable

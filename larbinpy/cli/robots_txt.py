@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
-from larbinpy import entries, shard_network, shard_options
+from larbinpy import entries
 from larbinpy import url as urls
 from larbinpy._native.eventloop import EventLoop
 from larbinpy._native.heldpages import encode
@@ -23,6 +23,8 @@ from larbinpy.parse import headers
 from larbinpy.parse.page import robots_reading
 from larbinpy.politeness.gate import Gate, answer_status
 from larbinpy.records import FetchJob, FetchResult, Outcome
+from larbinpy.shard import network
+from larbinpy.shard.options import fetch_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,11 +74,11 @@ class RobotsAsker:
         self._loop = EventLoop()
         self._gate = Gate(token)
         self._next_ns: dict[bytes, int] = {}
-        self._is_askable = shard_network.askable(config)
-        self._is_allowed = shard_network.allowed(config)
-        self._resolver = shard_network.make_resolver(config, self._loop, self._clock)
+        self._is_askable = network.askable(config)
+        self._is_allowed = network.allowed(config)
+        self._resolver = network.make_resolver(config, self._loop, self._clock)
         self._directory = tempfile.TemporaryDirectory()  # of caFile's certificates
-        options = shard_options.fetch_options(config, 1, Path(self._directory.name))
+        options = fetch_options(config, 1, Path(self._directory.name))
         self._fetcher = CurlFetcher(options, self._loop)
 
     def __enter__(self) -> Self:
@@ -141,7 +143,7 @@ class RobotsAsker:
 
     def _fetch_from(self, request: FetchJob, ip: bytes, *, is_named: bool) -> FetchResult:
         if not self._is_askable(ip) or not (is_named or self._is_allowed(ip)):
-            reason = shard_network.refusal(self._config)
+            reason = network.refusal(self._config)
             return FetchResult(request, Outcome.FORBIDDEN_ADDRESS, reason=reason)
         request.ip = b"" if is_stand_in(ip) else ip
         self._wait(request.host, ip)
