@@ -72,6 +72,8 @@ class ShardWord(IntEnum):
     TICKETS_HELD = 3
     SYNCED_NS = 4
     """What its log had written before this time (monotonic) is on the medium."""
+    WANTED_NS = 5
+    """It wants all logs to be synced up to this time as soon as may be."""
 
 
 class ParserWord(IntEnum):

@@ -76,6 +76,10 @@ class Durability:
         self._tail.writer.flush()
         self._syncer.begin(self._tail.writer, now_ns, must=wait, has_held=self.held.count > 0)
 
+    def hurry(self) -> None:
+        """Sync in all shards without waiting for the time: too much is held."""
+        self._times.want(time.monotonic_ns())
+
     def _release(self) -> None:
         """Write the DONEs whose children are on the medium, in all shards, and their pages."""
         if self.held.count:

@@ -184,6 +184,10 @@ class Frontier:
         """URLs that are done as soon as their links are on the medium."""
         return self._fifo.held
 
+    def hurry(self) -> None:
+        """Have what is ``held`` written as soon as may be."""
+        self._fifo.hurry()
+
     def next_ns(self) -> int:
         """When the next URL may be taken; -1 = nobody knows."""
         next_ns = self._table.next_ns()

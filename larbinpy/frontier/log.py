@@ -165,6 +165,11 @@ class PersistentFifo:
         """URLs that are done, and wait for their children to be synced."""
         return self._durability.held.count if self._durability else 0
 
+    def hurry(self) -> None:
+        """Sync as soon as may be, so that what is ``held`` is written."""
+        if self._durability:
+            self._durability.hurry()
+
     def put(self, groups: bytes, mask: bytes) -> Put:
         """Accept links: one ENQ record for each link whose byte in ``mask`` is 1.
 

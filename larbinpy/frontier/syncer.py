@@ -140,7 +140,9 @@ class Syncer:
         self._named, self._began_ns = writer.number, now_ns
 
     def _is_due(self, writer: SegmentWriter, now_ns: int) -> bool:
-        return now_ns - self._began_ns >= self._period_ns or writer.unsynced_bytes >= BATCH_BYTES
+        if now_ns - self._began_ns >= self._period_ns or writer.unsynced_bytes >= BATCH_BYTES:
+            return True
+        return self._times.wanted_ns() > self._began_ns
 
     def is_behind(self, writer: SegmentWriter) -> bool:
         """Whether the log should wait for the sync that runs."""

@@ -26,14 +26,20 @@ class SyncTimes(Protocol):
     def common_ns(self) -> int:
         """What any log had written before this time has been synced."""
 
+    def want(self, now_ns: int) -> None:
+        """Ask all logs to sync what they have written by now, as soon as may be."""
+
+    def wanted_ns(self) -> int:
+        """The latest time that any log has asked for; 0 = none has."""
+
 
 class OwnSyncTimes:
     """For a log that has no others beside it."""
 
-    __slots__ = ("_ns",)
+    __slots__ = ("_ns", "_wanted_ns")
 
     def __init__(self) -> None:
-        self._ns = 0
+        self._ns = self._wanted_ns = 0
 
     def publish(self, began_ns: int) -> None:
         """See ``SyncTimes``."""
@@ -42,6 +48,14 @@ class OwnSyncTimes:
     def common_ns(self) -> int:
         """See ``SyncTimes``."""
         return self._ns
+
+    def want(self, now_ns: int) -> None:
+        """See ``SyncTimes``."""
+        self._wanted_ns = now_ns
+
+    def wanted_ns(self) -> int:
+        """See ``SyncTimes``."""
+        return self._wanted_ns
 
 
 class SharedSyncTimes:
@@ -61,3 +75,11 @@ class SharedSyncTimes:
     def common_ns(self) -> int:
         """See ``SyncTimes``."""
         return min(words.load(ShardWord.SYNCED_NS) for words in self._words)
+
+    def want(self, now_ns: int) -> None:
+        """See ``SyncTimes``."""
+        self._own.store(ShardWord.WANTED_NS, now_ns)
+
+    def wanted_ns(self) -> int:
+        """See ``SyncTimes``."""
+        return max(words.load(ShardWord.WANTED_NS) for words in self._words)

@@ -24,6 +24,11 @@ BUDGET_NS: Final = 50_000_000
 """How often it is looked whether a page that may use a budget up has done so."""
 ELSEWHERE_NS: Final = 250_000_000
 """How often it is looked whether a robots.txt that lies on another host has come."""
+HELD_PART: Final = 8
+"""When done pages that wait for a sync (``durability power``) are such a part of the credit, the
+sync is hurried: they count, for a kill would bring them back, and must not stop the fetching."""
+SYNC_NS: Final = 1_000_000
+"""How often it is looked whether that sync has ended, when nothing else may be done."""
 NOT_PUBLIC: Final = "not a public address"
 BROUGHT_DOWN: Final = "brought down its shard twice"
 
@@ -109,7 +114,10 @@ class Requests:
             return 0
         if not (self._manners.is_line_fine and self._scope.is_known):
             return 0
-        credit = self._parts.credit - flow.in_flight - len(self._handover) - flow.unwritten
+        held = self._frontier.held
+        if held > self._parts.credit // HELD_PART:
+            self._frontier.hurry()
+        credit = self._parts.credit - flow.in_flight - len(self._handover) - flow.unwritten - held
         return min(self._fetcher.free(), credit, self._tickets.left(), TAKE_MAX)
 
     def wait_s(self, now: int, longest_ns: int) -> float:
@@ -117,7 +125,7 @@ class Requests:
         if self.room() <= 0:
             probe_ns = self._manners.probe_ns()
             longest_ns = min(longest_ns, max(probe_ns - now, 0)) if probe_ns >= 0 else longest_ns
-            return longest_ns / 1e9
+            return (min(longest_ns, SYNC_NS) if self._frontier.held else longest_ns) / 1e9
         due_ns = self._due_ns(now)
         wait_ns = longest_ns if due_ns < 0 else min(max(due_ns - now, 0), longest_ns)
         names_s = self._addresses.wait_s(now)

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 LATE_NS: Final = 100_000_000
 """The web reads a request this late at most; a successor asks for nothing so early."""
-SECOND_NS: Final = 1_000_000_000
 ID_SHARD_SHIFT: Final = 56
 
 AGAIN: Final = "fetched again without a kill"
@@ -61,8 +60,6 @@ class Verdict:
     lost: int = 0
     refetched: list[int] = field(default_factory=list)
     """Pages fetched again because of each kill."""
-    recent: list[int] = field(default_factory=list)
-    """Pages asked for in the second before each kill."""
     without_kill: int = 0
     """Pages fetched again that no kill is to blame for."""
     torn: int = 0
@@ -149,10 +146,6 @@ def _check_repeats(
 ) -> None:
     """Find the kill to blame for each page that was asked for again."""
     verdict.refetched = [0] * len(kills)
-    verdict.recent = [
-        sum(kill.at_ns - SECOND_NS < at <= kill.at_ns for all_ in times.values() for at in all_)
-        for kill in kills
-    ]
     causes = _Causes(kills)
     without = []
     for url, moments in times.items():

@@ -9,8 +9,7 @@ the time near something that is hard to survive: start, recovery, rotation, dele
     --kills N     how many (1000 takes about 20 minutes on two cores)
     --seed S      of webs, moments and victims; a random one is printed when none is given
     --seconds T   kill no more after so long
-    --durability D  of the crawls (process); with power a kill may cost the pages of the last
-                    syncTime (1 s) besides K
+    --durability D  of the crawls (process)
     --dir D       for all files; kept when something was wrong
 
 Ends with 1 when anything was lost, invented, torn, fetched again too often, or done by hand.
@@ -244,7 +243,6 @@ def hunt(
     """Kill crawls until there were so many kills or the time is over."""
     rng = random.Random(seed)
     score = Score()
-    is_held = durability == "power"  # a DONE waits for its sync: those of a syncTime come on top
     deadline_s = time.monotonic() + seconds
     while score.kills.total() < kills and time.monotonic() < deadline_s:
         place = directory / f"crawl-{len(score.verdicts):02d}"
@@ -253,8 +251,7 @@ def hunt(
             verdict = Hunt(victim, rng, score).run(kills, deadline_s)
         score.verdicts.append(verdict)
         score.faults += [f"{place.name}: {fault}" for fault in verdict.faults]
-        pairs = zip(verdict.refetched, verdict.recent, strict=True)
-        worst = max((count - recent * is_held for count, recent in pairs), default=0)
+        worst = max(verdict.refetched, default=0)
         if worst > MOST_REFETCHED:
             score.faults.append(f"{place.name}: {worst} pages fetched again for one kill")
         print(

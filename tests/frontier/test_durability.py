@@ -213,6 +213,36 @@ def test_power_waits_for_the_logs_of_other_shards(
     late.close()
 
 
+def test_a_hurry_is_everybodys(tmp_path: Path) -> None:
+    """A log that holds too much has all logs sync before their time, once each."""
+    memory = CrawlMemory.create(2, 1)
+    times = [SharedSyncTimes(memory, shard) for shard in range(2)]
+    mediums = [Medium(), Medium()]
+    logs = [
+        open_log(
+            tmp_path / str(shard), durability="power", sync_s=3600.0,
+            times=times[shard], disk=mediums[shard],
+        )[0]
+        for shard in range(2)
+    ]  # fmt: skip
+    for log in logs:
+        log.sync()
+    places = places_of(put(logs[0], range(20)))
+    put(logs[1], range(20, 40))
+    finish(logs[0], places[:5])
+    before = [medium.syncs for medium in mediums]
+    for log in logs:
+        log.flush()
+    assert before == [medium.syncs for medium in mediums]
+    logs[0].hurry()
+    while logs[0].held:
+        for log in logs:
+            log.flush()
+    assert all(medium.syncs > count for medium, count in zip(mediums, before, strict=True))
+    for log in logs:
+        log.close()
+
+
 def test_published_times_never_go_back() -> None:
     """A last sync after "for ever" says nothing."""
     own = OwnSyncTimes()

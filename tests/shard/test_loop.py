@@ -622,16 +622,20 @@ def test_what_was_not_done_is_there_after_a_restart(tmp_path: Path) -> None:
     assert sorted(finished) == [A, B]
 
 
+@pytest.mark.parametrize("durability", ["process", "power"])
 def test_a_page_counts_until_its_end_is_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, durability: str
 ) -> None:
-    """With credit for one page the next request waits for the log: a kill brings back one page."""
+    """With credit for one page the next request waits for the log: a kill brings back one page.
+
+    With ``durability power`` it waits for the sync too, which is hurried.
+    """
     unwritten = []
     submit = ScriptedFetcher.submit
 
     def noting(self: ScriptedFetcher, job: FetchJob, *, keep: bool, is_named: bool) -> None:
         fifo = parts[0].frontier._fifo
-        unwritten.append(fifo.next_lsn - 1 - fifo.written_lsn)
+        unwritten.append(fifo.next_lsn - 1 - fifo.written_lsn + fifo.held)
         submit(self, job, keep=keep, is_named=is_named)
 
     parts: list[ShardParts] = []
@@ -644,7 +648,7 @@ def test_a_page_counts_until_its_end_is_written(
             p.parsed((yield from p.page()))
 
     replies = {A: Reply(b"a"), B: Reply(b"b")}
-    p = play(tmp_path, replies, script, ram_urls=1)
+    p = play(tmp_path, replies, script, ram_urls=1, durability=durability, sync_time_s=3600.0)
     assert sorted(p.fetched()) == [A, B]
     assert unwritten[1] == 0
 
