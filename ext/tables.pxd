@@ -1,4 +1,4 @@
-# What hosts.pyx and shared.pyx use of the tables in the C headers: declarations only.
+# What hosts.pyx, its headers and shared.pyx use of the tables in the C headers: declarations only.
 
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
