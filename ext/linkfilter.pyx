@@ -17,30 +17,32 @@ A call has three passes without the GIL, and Python only between them:
 4. Hosts are known by a keyed 64-bit hash alone (host cache, ``sites``): two of 2**16 hosts are
    confused with a chance of 2**-32.
 
-The rules stand in ``linkrules.pxd``, what is done with the links that pass in ``linkpage.pxd``,
-the cache in ``written.h``.
+The rules stand in ``linkrules.pxd`` and are filled by ``linksettings.pxd``; the links of a page in
+``linkpage.pxd``, what Python is asked about them in ``linkask.pxd``, the entries in
+``linkshards.pxd``; the cache in ``written.h``.
 
 Cost: O(bytes of the page's links), about 2 us for 30 links of 50 bytes.
 """
 
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
-from libc.stdint cimport UINT32_MAX, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.stdlib cimport calloc, free
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdlib cimport free
 from libc.string cimport memset
 
 from checks cimport checked_key, checked_shards
-from layout cimport KIND_SITEMAP, LINK_HTTPS, LINK_SEED, resolved_link, siphash13
+from layout cimport KIND_SITEMAP, LINK_HTTPS, LINK_SEED
+from linkask cimport ask_domains, choose_again, drop_unchosen, has_domain_in
 from linkpage cimport (
-    count_entries, drop_known, drop_outside, free_links, look_up_domains, page_links,
-    reserve_links, shard_buffers, write_one, written_add, written_cache, written_forget,
-    written_init,
+    drop_known, drop_outside, free_links, look_up_domains, page_links, reserve_links,
+    take_allowed, written_add, written_cache, written_forget, written_init,
 )
 from linkrules cimport (
-    ACCEPTED, LINKS_PER_PAGE, MAX_U16, OUT_SITE, REASONS, candidate, hash_of_host, host_domain,
-    host_of, host_table, hosts_find, hosts_init, hosts_put, link_limits, link_rules, page_facts,
-    queued_url, set_depth, still, suffix, suffix_set, suffixes_add, suffixes_init, url_of, verdict,
+    ACCEPTED, OUT_SITE, REASONS, host_table, hosts_init, link_limits, link_rules, page_facts,
+    queued_url, set_depth, still,
 )
+from linksettings cimport checked_u16, fill_places, fill_suffixes, free_rules, limit_of
+from linkshards cimport count_entries, make_buffers, shard_buffers, write_entries
 
 
 cdef extern from "resolved.h" nogil:
@@ -49,40 +51,6 @@ cdef extern from "resolved.h" nogil:
 cdef enum:
     MAX_HOSTS = 16_777_216
     MAX_CACHE_BITS = 32
-
-
-cdef uint16_t checked_u16(str name, long value) except? MAX_U16:
-    if not 0 <= value <= MAX_U16:
-        raise ValueError(f"{name} is {value}, not within 0 to {MAX_U16}")
-    return <uint16_t>value
-
-
-cdef uint32_t limit_of(uint32_t most) noexcept:
-    """A limit as ``linklimits.h`` has it, where 0 means none."""
-    return most if most else UINT32_MAX
-
-
-@cython.final
-cdef class _Suffixes:
-    """Owns a set of suffixes and the texts that it points to."""
-
-    cdef tuple _texts
-    cdef suffix_set _set
-
-    def __cinit__(self, texts):
-        cdef bytes text
-        self._texts = tuple(text.lower() for text in texts)
-        cdef suffix *entries = <suffix *>calloc(max(len(self._texts), 1), sizeof(suffix))
-        if entries is NULL:
-            raise MemoryError
-        suffixes_init(&self._set, entries)
-        for text in self._texts:
-            if not text:
-                raise ValueError("an empty suffix would match everything")
-            suffixes_add(&self._set, text, len(text))
-
-    def __dealloc__(self):
-        free(self._set.entries)
 
 
 @cython.final
@@ -147,7 +115,7 @@ cdef class LinkFilter:
     cdef object _domain_of, _choose
     cdef bint _reverse
     cdef readonly int64_t links_per_page
-    cdef _Suffixes _forbidden, _never_forbidden, _priority, _domains
+    cdef list _texts  # that the rules point to
     cdef link_rules _rules
     cdef host_table _hosts
     cdef written_cache _written
@@ -155,8 +123,6 @@ cdef class LinkFilter:
     # Scratch of one call.
     cdef page_links _page
     cdef shard_buffers _out
-    cdef int64_t _refused[REASONS]
-    cdef uint8_t *_verdicts  # of the links in their order, NULL = not asked for
 
     def __cinit__(self, *, bytes key not None, unsigned long shards, domain_of,
                   bint cgi, bint external, bint depth_by_site, long depth_in_site, bint images,
@@ -186,13 +152,7 @@ cdef class LinkFilter:
             limit_of(query_bytes),
         )
         self.set_suffixes(forbidden, priority, domains)
-        self._rules.has_sites = sites is not None
-        self._rules.has_site_domains = site_domains is not None
-        self._rules.has_prefixes = prefixes is not None
-        self.set_places(&self._rules.sites, [site.lower() for site in sites or ()])
-        self.set_places(&self._rules.site_domains, site_domains)
-        self.set_places(&self._rules.prefixes, prefixes)
-        self._rules.longest_prefix = max(map(len, prefixes or ()), default=0)
+        self.set_places(sites, site_domains, prefixes)
         if hosts_init(&self._hosts, known_hosts) < 0:
             raise MemoryError
         if written_init(&self._written, cache_bits) < 0:
@@ -201,30 +161,27 @@ cdef class LinkFilter:
     def __dealloc__(self):
         free_links(&self._page)
         free(self._hosts.slots)
-        free(self._rules.sites.slots)
-        free(self._rules.site_domains.slots)
-        free(self._rules.prefixes.slots)
+        free_rules(&self._rules)
         free(self._written.slots)
 
     cdef int set_suffixes(self, forbidden, priority, domains) except -1:
-        self._forbidden = _Suffixes(forbidden)
-        self._never_forbidden = _Suffixes((b".html", b".htm", b"/"))
-        self._priority = _Suffixes(priority)
-        self._domains = _Suffixes(domains)
-        self._rules.forbidden = &self._forbidden._set
-        self._rules.never_forbidden = &self._never_forbidden._set
-        self._rules.priority = &self._priority._set
-        self._rules.domains = &self._domains._set
+        self._texts = [
+            fill_suffixes(&self._rules.forbidden, forbidden),
+            fill_suffixes(&self._rules.never_forbidden, (b".html", b".htm", b"/")),
+            fill_suffixes(&self._rules.priority, priority),
+            fill_suffixes(&self._rules.domains, domains),
+        ]
         return 0
 
-    cdef int set_places(self, host_table *known, places) except -1:
-        """Fill a table; nothing of the texts is kept."""
-        cdef bytes place
-        places = tuple(places or ())
-        if hosts_init(known, len(places) + 1) < 0:
-            raise MemoryError
-        for place in places:
-            hosts_put(known, hash_of_host(self._sip_key, place, len(place)), 0)
+    cdef int set_places(self, sites, site_domains, prefixes) except -1:
+        cdef link_rules *rules = &self._rules
+        rules.has_sites = sites is not None
+        rules.has_site_domains = site_domains is not None
+        rules.has_prefixes = prefixes is not None
+        fill_places(&rules.sites, [site.lower() for site in sites or ()], self._sip_key)
+        fill_places(&rules.site_domains, site_domains, self._sip_key)
+        fill_places(&rules.prefixes, prefixes, self._sip_key)
+        rules.longest_prefix = max(map(len, prefixes or ()), default=0)
         return 0
 
     def written(self, bytes fingerprints not None):
@@ -291,28 +248,30 @@ cdef class LinkFilter:
         cdef LinkBatch batch = LinkBatch.__new__(LinkBatch)
         self.make_verdicts(batch, found, has_verdicts)
         with nogil:
-            count = self.sort_out(data, found, &page, &missing)
+            count = take_allowed(&self._page, data, found, self.links_per_page, &self._rules,
+                                 &page)
+            missing = look_up_domains(&self._page, count, &self._hosts, self._sip_key)
         if missing:
-            self.ask_domains(count)
+            ask_domains(&self._page, count, &self._hosts, self._sip_key, self._domain_of)
         with nogil:
             if self._rules.has_site_domains and not page.flags & LINK_SEED:
-                missing = count
-                count = drop_outside(&self._page, count, &self._rules.site_domains,
-                                     self._verdicts)
-                self._refused[OUT_SITE] += missing - count
+                count = drop_outside(&self._page, count, &self._rules.site_domains)
             batch.duplicates = drop_known(&self._page, &count, &self._written,
-                                          self._sip_key, page.flags, self._verdicts)
+                                          self._sip_key, page.flags)
         for judge in (self._choose, choose):
             if judge is not None and count and page.kind != KIND_SITEMAP:
                 if not page.flags & LINK_SEED:
-                    count = self.drop_unchosen(count, judge)
+                    count = drop_unchosen(&self._page, count, judge)
         with nogil:
             count_entries(&self._page, count, &self._out)
-        self.make_buffers(batch)
+        batch.entries, batch.counts, batch.fingerprints = [], [], []
+        make_buffers(&self._out, batch.entries, batch.counts, batch.fingerprints)
         with nogil:
-            self.write_entries(count, &page)
+            write_entries(&self._out, &self._page, count, &page, self._reverse)
         batch.found = found
-        batch.filtered = {i: self._refused[i] for i in range(REASONS) if self._refused[i]}
+        batch.filtered = {
+            i: self._page.refused[i] for i in range(REASONS) if self._page.refused[i]
+        }
         return batch
 
     def judge(self, list urls not None):
@@ -340,29 +299,12 @@ cdef class LinkFilter:
             queued.via, queued.via_len = via, len(via)
             out[i] = <uint8_t>still(&self._rules, &queued)
             if self._rules.has_site_domains and not queued.flags & LINK_SEED:
-                if out[i] == ACCEPTED and not self.has_site_domain(host):
+                if out[i] == ACCEPTED and not has_domain_in(
+                        &self._rules.site_domains, host, self._sip_key, self._domain_of):
                     out[i] = OUT_SITE
         if self._choose is not None:
-            self.choose_again(urls, out)
+            choose_again(urls, out, self._choose)
         return verdicts
-
-    cdef bint has_site_domain(self, bytes host) except -1:
-        cdef bytes domain = self._domain_of(host)
-        return hosts_find(&self._rules.site_domains,
-                          hash_of_host(self._sip_key, domain, len(domain))).host != 0
-
-    cdef int choose_again(self, list urls, uint8_t *out) except -1:
-        """Ask ``choose`` about what the rules accept, but for seeds and sitemaps."""
-        cdef Py_ssize_t i
-        places = [
-            i for i in range(len(urls))
-            if out[i] == ACCEPTED and not urls[i][3] & LINK_SEED and urls[i][4] != KIND_SITEMAP
-        ]
-        if places:
-            answers = self._choose([urls[i][0] for i in places], places)
-            for i, reason in zip(places, answers, strict=True):
-                out[i] = reason
-        return 0
 
     cdef int64_t check_and_reserve(self, const uint8_t *data, size_t size) except -1:
         """Count the records, and make room for them."""
@@ -373,105 +315,11 @@ cdef class LinkFilter:
             raise MemoryError
         return found
 
-    cdef int64_t sort_out(self, const uint8_t *data, int64_t found, const page_facts *page,
-                          int64_t *missing) noexcept nogil:
-        """Pass 1: apply the rules and look up domains; return how many candidates are left."""
-        cdef int64_t i, count = 0
-        cdef int reason
-        memset(self._refused, 0, sizeof(self._refused))
-        for i in range(found):
-            reason = LINKS_PER_PAGE
-            if i < self.links_per_page:
-                self._page.found[count].link = <const resolved_link *>data
-                self._page.found[count].index = i
-                reason = verdict(&self._rules, &self._page.found[count], page)
-            if reason == ACCEPTED:
-                count += 1
-            else:
-                self._refused[reason] += 1
-                if self._verdicts is not NULL:
-                    self._verdicts[i] = <uint8_t>reason
-            data += sizeof(resolved_link) + (<const resolved_link *>data).url_len
-        missing[0] = look_up_domains(&self._page, count, &self._hosts, self._sip_key)
-        return count
-
-    cdef int ask_domains(self, int64_t count) except -1:
-        """Ask for the domains of hosts that are not cached; each host once."""
-        cdef int64_t i
-        cdef candidate *found
-        cdef host_domain *slot
-        cdef bytes domain
-        for i in range(count):
-            found = &self._page.found[i]
-            if found.has_domain:
-                continue
-            slot = hosts_find(&self._hosts, found.host)
-            if slot.host == 0:
-                domain = self._domain_of(
-                    PyBytes_FromStringAndSize(<const char *>host_of(found.link),
-                                              found.link.host_len))
-                found.domain = siphash13(self._sip_key, domain, len(domain))
-                hosts_put(&self._hosts, found.host, found.domain)
-            else:
-                found.domain = slot.domain
-        return 0
-
-    cdef int64_t drop_unchosen(self, int64_t count, choose) except -1:
-        """Keep what ``choose`` accepts in front; return the number of links."""
-        cdef int64_t i, kept = 0
-        cdef candidate *found
-        cdef uint8_t reason
-        urls = []
-        places = []
-        for i in range(count):
-            found = &self._page.found[i]
-            urls.append(PyBytes_FromStringAndSize(<const char *>url_of(found.link),
-                                                  found.link.url_len))
-            places.append(found.index)
-        cdef bytes answers = choose(urls, places)
-        if len(answers) != count:
-            raise ValueError(f"{len(answers)} answers for {count} links")
-        for i in range(count):
-            reason = <uint8_t>answers[i]
-            if reason == ACCEPTED:
-                self._page.found[kept] = self._page.found[i]
-                kept += 1
-                continue
-            if reason >= REASONS:
-                raise ValueError(f"{reason} is no reason to refuse a link")
-            self._refused[reason] += 1
-            if self._verdicts is not NULL:
-                self._verdicts[self._page.found[i].index] = reason
-        return kept
-
     cdef int make_verdicts(self, LinkBatch batch, int64_t found, bint is_wanted) except -1:
         """All links are accepted until something else is found."""
-        self._verdicts = NULL
+        self._page.verdicts = NULL
         if is_wanted:
             batch.verdicts = PyBytes_FromStringAndSize(NULL, found)
-            self._verdicts = <uint8_t *>PyBytes_AS_STRING(batch.verdicts)
-            memset(self._verdicts, ACCEPTED, found)
+            self._page.verdicts = <uint8_t *>PyBytes_AS_STRING(batch.verdicts)
+            memset(self._page.verdicts, ACCEPTED, found)
         return 0
-
-    cdef int make_buffers(self, LinkBatch batch) except -1:
-        cdef uint32_t i
-        cdef bytes entries, fingerprints
-        batch.entries = []
-        batch.fingerprints = []
-        batch.counts = []
-        for i in range(self._out.shards):
-            entries = PyBytes_FromStringAndSize(NULL, self._out.sizes[i])
-            fingerprints = PyBytes_FromStringAndSize(NULL, self._out.counts[i] * sizeof(uint64_t))
-            self._out.entries[i] = <uint8_t *>PyBytes_AS_STRING(entries)
-            self._out.fps[i] = <uint64_t *>PyBytes_AS_STRING(fingerprints)
-            batch.entries.append(entries)
-            batch.fingerprints.append(fingerprints)
-            batch.counts.append(self._out.counts[i])
-        return 0
-
-    cdef void write_entries(self, int64_t count, const page_facts *page) noexcept nogil:
-        """Pass 3: lay the kept links out, each at the end of its shard's buffer."""
-        cdef int64_t i, at
-        for i in range(count):
-            at = count - 1 - i if self._reverse else i
-            write_one(&self._out, &self._page.found[at], page)

@@ -1,22 +1,20 @@
-# The links of one page that passed the rules, header only: room for them, their domains, which of
-# them is the first of its kind, and how they are laid out for each shard.
+# The links of one page, header only: room for them, which of them pass the rules, their domains,
+# which of them is the first of its kind, and what became of the others.
 #
 # Invariants:
 # 1. There is room for every link of the page before the first is taken, so nothing here can fail.
 # 2. `first` is an open addressing table of 1 + index, 0 = empty, at least twice as large as the
 #    number of links; only as much of it is cleared and used as the page needs.
+# 3. The links that are left stand in front, in their order; `count` is their number.
 
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy, memset
 
-from checks cimport MAX_SHARDS
-from layout cimport (
-    LINK_FORCE, LINK_HTTPS, fingerprint, link_entry, resolved_link, shard_of, siphash13,
-)
+from layout cimport LINK_FORCE, fingerprint, resolved_link, siphash13
 from linkrules cimport (
-    DUPLICATE, OUT_SITE, candidate, hash_of_host, host_domain, host_of, host_table, hosts_find,
-    is_host, page_facts, url_of,
+    ACCEPTED, DUPLICATE, LINKS_PER_PAGE, OUT_SITE, REASONS, candidate, hash_of_host, host_domain,
+    host_of, host_table, hosts_find, is_host, link_rules, page_facts, url_of, verdict,
 )
 
 
@@ -39,14 +37,8 @@ cdef struct page_links:
     int64_t room
     uint32_t *first
     uint64_t first_room
-
-
-cdef struct shard_buffers:
-    uint32_t shards
-    int64_t counts[MAX_SHARDS]
-    int64_t sizes[MAX_SHARDS]
-    uint8_t *entries[MAX_SHARDS]  # where the next entry goes
-    uint64_t *fps[MAX_SHARDS]
+    int64_t refused[REASONS]  # how many of the page for each reason
+    uint8_t *verdicts         # of all links in their order, NULL = not asked for
 
 
 # --- room ---------------------------------------------------------------------------------------
@@ -80,6 +72,38 @@ cdef inline bint reserve_links(page_links *page, int64_t links) noexcept nogil:
 cdef inline void free_links(page_links *page) noexcept nogil:
     free(page.found)
     free(page.first)
+
+
+# --- rules --------------------------------------------------------------------------------------
+cdef inline void note_verdict(page_links *page, int64_t index, int reason) noexcept nogil:
+    if page.verdicts is not NULL:
+        page.verdicts[index] = <uint8_t>reason
+
+
+cdef inline void refuse(page_links *page, int64_t index, int reason) noexcept nogil:
+    page.refused[reason] += 1
+    note_verdict(page, index, reason)
+
+
+cdef inline int64_t take_allowed(page_links *page, const uint8_t *data, int64_t found,
+                                 int64_t most, const link_rules *rules,
+                                 const page_facts *facts) noexcept nogil:
+    """Take the links that the rules accept among the first `most`; return their number."""
+    cdef int64_t i, count = 0
+    cdef int reason
+    memset(page.refused, 0, sizeof(page.refused))
+    for i in range(found):
+        reason = LINKS_PER_PAGE
+        if i < most:
+            page.found[count].link = <const resolved_link *>data
+            page.found[count].index = i
+            reason = verdict(rules, &page.found[count], facts)
+        if reason == ACCEPTED:
+            count += 1
+        else:
+            refuse(page, i, reason)
+        data += sizeof(resolved_link) + (<const resolved_link *>data).url_len
+    return count
 
 
 # --- domains ------------------------------------------------------------------------------------
@@ -131,7 +155,7 @@ cdef inline bint is_first(page_links *page, uint64_t fp, int64_t index,
 
 cdef inline int64_t drop_known(page_links *page, int64_t *count,
                                const written_cache *written, const uint8_t *key,
-                               uint8_t flags, uint8_t *verdicts) noexcept nogil:
+                               uint8_t flags) noexcept nogil:
     """Fingerprint the links; keep the new ones in front; return the number dropped."""
     cdef int64_t i, kept = 0
     cdef candidate *found
@@ -148,8 +172,7 @@ cdef inline int64_t drop_known(page_links *page, int64_t *count,
             (not flags & LINK_FORCE and written_has(written, found.fp))
             or not is_first(page, found.fp, kept, slots)
         ):
-            if verdicts is not NULL:
-                verdicts[found.index] = DUPLICATE
+            note_verdict(page, found.index, DUPLICATE)
             continue
         page.found[kept] = found[0]
         kept += 1
@@ -159,63 +182,16 @@ cdef inline int64_t drop_known(page_links *page, int64_t *count,
 
 
 # --- scope --------------------------------------------------------------------------------------
-cdef inline int64_t drop_outside(page_links *page, int64_t count, const host_table *domains,
-                                 uint8_t *verdicts) noexcept nogil:
+cdef inline int64_t drop_outside(page_links *page, int64_t count,
+                                 const host_table *domains) noexcept nogil:
     """Keep the links to these domains in front; return their number."""
     cdef int64_t i, kept = 0
     cdef candidate *found
     for i in range(count):
         found = &page.found[i]
         if hosts_find(domains, found.domain | 1).host == 0:
-            if verdicts is not NULL:
-                verdicts[found.index] = OUT_SITE
+            refuse(page, found.index, OUT_SITE)
             continue
         page.found[kept] = found[0]
         kept += 1
     return kept
-
-
-# --- entries ------------------------------------------------------------------------------------
-cdef inline void count_entries(page_links *page, int64_t count,
-                               shard_buffers *out) noexcept nogil:
-    """Give each link to its shard."""
-    cdef int64_t i
-    cdef candidate *found
-    memset(out.counts, 0, out.shards * sizeof(int64_t))
-    memset(out.sizes, 0, out.shards * sizeof(int64_t))
-    for i in range(count):
-        found = &page.found[i]
-        found.shard = shard_of(found.fp, out.shards)
-        out.counts[found.shard] += 1
-        out.sizes[found.shard] += sizeof(link_entry) + found.link.url_len
-
-
-cdef inline size_t write_entry(uint8_t *out, const candidate *found,
-                               const page_facts *page) noexcept nogil:
-    """Write one link entry with its URL; return its size."""
-    cdef const resolved_link *link = found.link
-    cdef link_entry *entry = <link_entry *>out
-    entry.fingerprint = found.fp
-    entry.url_len = <uint16_t>link.url_len
-    entry.depth = page.depth
-    entry.left = found.left
-    entry.port = link.port
-    entry.host_start = link.host_start
-    entry.host_len = link.host_len
-    entry.level = found.level
-    entry.kind = page.kind
-    entry.hops = page.hops
-    entry.flags = page.flags | (LINK_HTTPS if link.https else 0)
-    entry.reserved = 0
-    entry.score = 0
-    entry.relevance = 0
-    memcpy(out + sizeof(link_entry), url_of(link), link.url_len)
-    return sizeof(link_entry) + link.url_len
-
-
-cdef inline void write_one(shard_buffers *out, const candidate *found,
-                           const page_facts *page) noexcept nogil:
-    """Write a link at the end of its shard's buffer."""
-    out.entries[found.shard] += write_entry(out.entries[found.shard], found, page)
-    out.fps[found.shard][0] = found.fp
-    out.fps[found.shard] += 1

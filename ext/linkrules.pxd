@@ -97,10 +97,10 @@ cdef struct link_rules:
     uint16_t depth_in_site
     const uint8_t *key  # of the hashes of hosts and segments
     link_limits limits
-    const suffix_set *forbidden
-    const suffix_set *never_forbidden
-    const suffix_set *priority
-    const suffix_set *domains  # empty = any host
+    suffix_set forbidden
+    suffix_set never_forbidden
+    suffix_set priority
+    suffix_set domains  # empty = any host
     host_table sites
     host_table site_domains  # by hashes of domains
     host_table prefixes      # by hashes of host, port and directory
@@ -178,13 +178,13 @@ cdef inline bint is_nofollow(const link_rules *rules, const resolved_link *link,
 
 cdef inline bint is_forbidden(const link_rules *rules, const uint8_t *path,
                               size_t size) noexcept nogil:
-    return (suffixes_match(rules.forbidden, path, size)
-            and not suffixes_match(rules.never_forbidden, path, size))
+    return (suffixes_match(&rules.forbidden, path, size)
+            and not suffixes_match(&rules.never_forbidden, path, size))
 
 
 cdef inline bint is_in_scope(const link_rules *rules, const uint8_t *host,
                              size_t size) noexcept nogil:
-    if rules.domains.used and not suffixes_match(rules.domains, host, size):
+    if rules.domains.used and not suffixes_match(&rules.domains, host, size):
         return False
     if not rules.has_sites:
         return True
@@ -277,7 +277,7 @@ cdef inline int verdict(const link_rules *rules, candidate *found,
         return ELEMENT
     file = file_start(url, link.url_len, link.host_start + link.host_len)
     path_len = length_of_path(url + file, link.url_len - file)
-    found.level = not suffixes_match(rules.priority, url + file, path_len)
+    found.level = not suffixes_match(&rules.priority, url + file, path_len)
     if page.flags & LINK_SEED:  # asked for by the operator: no taste, no scope
         found.left = <uint16_t>page.left
         return ACCEPTED
