@@ -1,3 +1,6 @@
+from typing import final
+
+@final
 class Contents:
     in_a_row: int
     def __init__(self) -> None: ...

@@ -1,8 +1,10 @@
 from dataclasses import dataclass
+from typing import final
 
 from larbinpy.codes import Kind, Outcome
 from larbinpy.frontier.payloads import LoggedUrl
 
+@final
 @dataclass
 class FetchJob:
     id: int
@@ -31,6 +33,7 @@ class FetchJob:
 
 def job_of(url: LoggedUrl, shard: int, host_id: int, position: int, attempt: int) -> FetchJob: ...
 
+@final
 @dataclass
 class FetchResult:
     job: FetchJob

@@ -1,10 +1,11 @@
 from array import array
 from collections.abc import Callable
-from typing import Any
+from typing import Any, final
 
 from larbinpy._native.contents import Contents
 from larbinpy._native.jobs import FetchJob, FetchResult
 
+@final
 class PlainStarts:
     def __init__(
         self,
@@ -19,6 +20,7 @@ class PlainStarts:
     ) -> None: ...
     def take(self, job: FetchJob, now_ns: int) -> bool: ...
 
+@final
 class PlainEnds:
     def __init__(
         self,
