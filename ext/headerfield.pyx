@@ -59,7 +59,7 @@ def fields(bytes headers not None, bytes name not None):
             value_end = line_end
         while value < value_end and is_blank(value[0]):
             value += 1
-        while value < value_end and is_blank(value_end[-1]):
+        while value < value_end and is_blank((value_end - 1)[0]):
             value_end -= 1
         values.append(PyBytes_FromStringAndSize(<const char *>value, value_end - value))
     return values
