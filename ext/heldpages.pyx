@@ -10,76 +10,42 @@ Invariants:
 2. A held page is with one parser, whose load counts it, or unsent.
 3. A payload that is malformed changes nothing.
 
+The entries stand in ``pageentry.pxd``, the loads of the parsers in ``parserloads.pxd``.
+
 Cost: one crossing for each batch of frames and for each frame of answers.
 """
 
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
-from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
-from libc.stdlib cimport free, realloc
-from libc.string cimport memcpy, memset
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport free
+from libc.string cimport memcpy
 
 from larbinpy._native.contents cimport Contents
 from larbinpy._native.jobs cimport FetchJob, FetchResult
+from pageentry cimport (
+    MAX_REASON, entry_size, parsed_entry, parsed_size, parsed_to_done, put_entry, reason_of,
+)
+from parserloads cimport (
+    NO_PARSER, PARSER_LOAD, least_loaded, loads_join, loads_leave, parser_loads,
+)
+
 from larbinpy.codes import Outcome
 from larbinpy.errors import FormatError
 
-cdef extern from "pageentry.h" nogil:
-    ctypedef struct page_entry:
-        uint32_t size
-        uint64_t id
-        uint32_t epoch
-        uint8_t attempt
-        uint8_t kind
-        uint8_t outcome
-        uint8_t flags
-        uint16_t status
-        uint16_t depth
-        uint16_t left
-        uint8_t level
-        uint8_t hops
-        float score
-        float relevance
-        uint64_t start_us
-        uint32_t duration_us
-        uint8_t family
-        uint8_t ip[16]
-        uint16_t url_len
-        uint16_t via_len
-        uint16_t tag_len
-        uint16_t reason_len
-        uint32_t headers_len
-        uint32_t body_len
-
-    ctypedef struct parsed_entry:
-        uint64_t id
-        uint32_t epoch
-        uint8_t outcome
-        uint8_t filters
-        uint8_t digest[16]
-        uint64_t near
-
-    size_t parsed_size(const uint8_t *at, size_t left)
-    size_t parsed_to_done(uint8_t *out, const uint8_t *at, size_t size)
 
 cdef enum:
     BATCH_BYTES = 1 << 16           # a frame that holds as much goes out
     FRAME_BYTES = 1 << 20           # no frame holds more
-    PARSER_LOAD = 8 << 20           # what one parser may have unanswered
     OVERHEAD_BYTES = 256            # what a held page costs beside body and headers, about
     DONE_BYTES = 65536              # payload of one DONE record
-    MAX_REASON = 500
-    NO_PARSER = -1
     KIND_PAGE = 0
     SUCCESS = 0
-    TRUNCATED = 1
-    BODY_IN_FILE = 2
 
 PARSER_BYTES = PARSER_LOAD
 MAX_REASON_BYTES = MAX_REASON
 
 cdef uint64_t WITHOUT_ENQ = 1ull << 55
-cdef uint64_t MAX_DURATION_US = 0xFFFFFFFF
 
 cdef object POISON = Outcome.POISON
 
@@ -98,65 +64,9 @@ cdef class Held:
     cdef uint8_t crashes
 
 
-cdef inline bytes reason_of(FetchResult result):
-    if not result.reason:
-        return b""
-    return result.reason.encode("utf-8", "replace")[:MAX_REASON]
-
-
-cdef inline size_t entry_size(FetchResult result, bytes reason, bint in_file):
-    cdef FetchJob job = result.job
-    cdef size_t size = sizeof(page_entry) + PyBytes_GET_SIZE(job.url) + PyBytes_GET_SIZE(job.via)
-    size += PyBytes_GET_SIZE(job.tag) + PyBytes_GET_SIZE(reason)
-    size += PyBytes_GET_SIZE(result.headers)
-    return size if in_file else size + PyBytes_GET_SIZE(result.body)
-
-
-cdef inline uint8_t *put(uint8_t *out, bytes text):
-    memcpy(out, PyBytes_AS_STRING(text), PyBytes_GET_SIZE(text))
-    return out + PyBytes_GET_SIZE(text)
-
-
-cdef int put_entry(
-    uint8_t *out, size_t size, FetchResult result, bytes reason, uint32_t epoch, uint8_t attempt,
-    bint in_file,
-) except -1:
-    """Write one entry of ``size`` bytes."""
-    cdef FetchJob job = result.job
-    cdef page_entry entry
-    cdef Py_ssize_t ip_len = PyBytes_GET_SIZE(job.ip)
-    memset(&entry, 0, sizeof(entry))
-    entry.size = <uint32_t>(size - sizeof(uint32_t))
-    entry.id = job.id
-    entry.epoch = epoch
-    entry.attempt = attempt
-    entry.kind = <uint8_t><int>job.kind
-    entry.outcome = <uint8_t><int>result.outcome
-    entry.flags = (TRUNCATED if result.is_truncated else 0) | (BODY_IN_FILE if in_file else 0)
-    entry.status = <uint16_t>result.status
-    entry.depth, entry.left = <uint16_t>job.depth, <uint16_t>job.left
-    entry.level, entry.hops = <uint8_t>job.level, <uint8_t>job.hops
-    entry.score, entry.relevance = <float>job.score, <float>job.relevance
-    entry.start_us = result.start_us
-    entry.duration_us = <uint32_t>min(result.duration_us, MAX_DURATION_US)
-    if ip_len == 4 or ip_len == 16:
-        entry.family = 4 if ip_len == 4 else 6
-        memcpy(entry.ip, PyBytes_AS_STRING(job.ip), ip_len)
-    elif ip_len:
-        raise ValueError("an address has 4 or 16 bytes")
-    entry.url_len = <uint16_t>PyBytes_GET_SIZE(job.url)
-    entry.via_len = <uint16_t>PyBytes_GET_SIZE(job.via)
-    entry.tag_len = <uint16_t>PyBytes_GET_SIZE(job.tag)
-    entry.reason_len = <uint16_t>PyBytes_GET_SIZE(reason)
-    entry.headers_len = <uint32_t>PyBytes_GET_SIZE(result.headers)
-    entry.body_len = <uint32_t>PyBytes_GET_SIZE(result.body)
-    memcpy(out, &entry, sizeof(entry))
-    out = put(out + sizeof(entry), job.url)
-    out = put(put(out, job.via), job.tag)
-    out = put(put(out, reason), result.headers)
-    if not in_file:
-        put(out, result.body)
-    return 0
+cdef inline uint64_t held_size(FetchResult result):
+    cdef uint64_t size = PyBytes_GET_SIZE(result.body) + PyBytes_GET_SIZE(result.headers)
+    return size + OVERHEAD_BYTES
 
 
 def encode(
@@ -199,8 +109,7 @@ cdef class HeldPages:
     cdef dict _held                 # id -> Held
     cdef list _unsent               # ids, in their order
     cdef uint32_t _epoch
-    cdef uint64_t *_loads           # bytes that each parser has unanswered
-    cdef int _parsers
+    cdef parser_loads _loads
     cdef readonly uint64_t nbytes
     cdef readonly uint64_t pages    # held results of queued URLs: not those for robots.txt
 
@@ -210,7 +119,7 @@ cdef class HeldPages:
         self._unsent = []
 
     def __dealloc__(self):
-        free(self._loads)
+        free(self._loads.bytes)
 
     def __len__(self):
         return len(self._held)
@@ -258,21 +167,13 @@ cdef class HeldPages:
         if not held.result.job.id & WITHOUT_ENQ:
             self.pages -= 1
         if held.parser != NO_PARSER:
-            self._loads[held.parser] -= held.size
+            self._loads.bytes[held.parser] -= held.size
 
     # --- to the parsers ---------------------------------------------------------------------
 
     def join(self, int parser):
         """A parser is there, with nothing to do yet."""
-        cdef uint64_t *grown
-        if parser < 0:
-            raise ValueError(f"no parser {parser}")
-        if parser >= self._parsers:
-            grown = <uint64_t *>realloc(self._loads, (parser + 1) * sizeof(uint64_t))
-            if grown is NULL:
-                raise MemoryError
-            memset(grown + self._parsers, 0, (parser + 1 - self._parsers) * sizeof(uint64_t))
-            self._loads, self._parsers = grown, parser + 1
+        loads_join(&self._loads, parser)
 
     def leave(self, int parser):
         """A parser is gone: what it had is unsent again, its attempt counted up."""
@@ -283,8 +184,7 @@ cdef class HeldPages:
                 held.parser = NO_PARSER
                 held.attempt = min(held.attempt + 1, 255)
                 self._unsent.append(page_id)
-        if 0 <= parser < self._parsers:
-            self._loads[parser] = 0
+        loads_leave(&self._loads, parser)
 
     def frames(self, parsers):
         """Frames with all that may be sent now.
@@ -310,25 +210,17 @@ cdef class HeldPages:
             held = self._held.get(waiting[at])
             if held is None or held.parser != NO_PARSER:
                 continue
-            parser = self._least_loaded(batches)
+            parser = least_loaded(&self._loads, batches)
             if parser == NO_PARSER:
                 self._unsent = waiting[at:]
                 break
             held.parser = parser
-            self._loads[parser] += held.size
+            self._loads.bytes[parser] += held.size
             batch = batches[parser]
             self._collect(parser, batch, held, frames)
         for parser, batch in batches.items():
             self._close(parser, batch, frames)
         return frames
-
-    cdef int _least_loaded(self, dict batches) except -2:
-        cdef int best = NO_PARSER
-        cdef uint64_t least = PARSER_LOAD
-        for index in batches:
-            if self._loads[<int>index] < least:
-                best, least = index, self._loads[<int>index]
-        return best
 
     cdef int _collect(self, int parser, Batch batch, Held held, list frames) except -1:
         cdef bytes reason = reason_of(held.result)
@@ -419,11 +311,6 @@ cdef int note_contents(dict same, bytes host, const parsed_entry *entry) except 
     if contents is None:
         contents = same[host] = Contents()
     return contents.note(entry.digest, entry.near != 0)
-
-
-cdef inline uint64_t held_size(FetchResult result):
-    cdef uint64_t size = PyBytes_GET_SIZE(result.body) + PyBytes_GET_SIZE(result.headers)
-    return size + OVERHEAD_BYTES
 
 
 cdef int check_parsed(const uint8_t *data, size_t size, uint32_t count) except -1:

@@ -1,0 +1,116 @@
+# Entries of PAGE and PARSED frames (`docs/protocol.md`, 4.1 and 4.3), header only: how a result
+# becomes the one, and the declarations for the other.
+#
+# Invariant: `put_entry` writes as many bytes as `entry_size` said for the same result and reason.
+
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from libc.stdint cimport UINT32_MAX, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
+
+from larbinpy._native.jobs cimport FetchJob, FetchResult
+
+
+cdef extern from "pageentry.h" nogil:
+    ctypedef struct page_entry:
+        uint32_t size
+        uint64_t id
+        uint32_t epoch
+        uint8_t attempt
+        uint8_t kind
+        uint8_t outcome
+        uint8_t flags
+        uint16_t status
+        uint16_t depth
+        uint16_t left
+        uint8_t level
+        uint8_t hops
+        float score
+        float relevance
+        uint64_t start_us
+        uint32_t duration_us
+        uint8_t family
+        uint8_t ip[16]
+        uint16_t url_len
+        uint16_t via_len
+        uint16_t tag_len
+        uint16_t reason_len
+        uint32_t headers_len
+        uint32_t body_len
+
+    ctypedef struct parsed_entry:
+        uint64_t id
+        uint32_t epoch
+        uint8_t outcome
+        uint8_t filters
+        uint8_t digest[16]
+        uint64_t near
+
+    size_t parsed_size(const uint8_t *at, size_t left)
+    size_t parsed_to_done(uint8_t *out, const uint8_t *at, size_t size)
+
+
+cdef enum:
+    MAX_REASON = 500
+    TRUNCATED = 1
+    BODY_IN_FILE = 2
+
+
+cdef inline bytes reason_of(FetchResult result):
+    if not result.reason:
+        return b""
+    return result.reason.encode("utf-8", "replace")[:MAX_REASON]
+
+
+cdef inline size_t entry_size(FetchResult result, bytes reason, bint in_file):
+    cdef FetchJob job = result.job
+    cdef size_t size = sizeof(page_entry) + PyBytes_GET_SIZE(job.url) + PyBytes_GET_SIZE(job.via)
+    size += PyBytes_GET_SIZE(job.tag) + PyBytes_GET_SIZE(reason)
+    size += PyBytes_GET_SIZE(result.headers)
+    return size if in_file else size + PyBytes_GET_SIZE(result.body)
+
+
+cdef inline uint8_t *put(uint8_t *out, bytes text):
+    memcpy(out, PyBytes_AS_STRING(text), PyBytes_GET_SIZE(text))
+    return out + PyBytes_GET_SIZE(text)
+
+
+cdef inline int put_entry(
+    uint8_t *out, size_t size, FetchResult result, bytes reason, uint32_t epoch, uint8_t attempt,
+    bint in_file,
+) except -1:
+    """Write one entry of ``size`` bytes."""
+    cdef FetchJob job = result.job
+    cdef page_entry entry
+    cdef Py_ssize_t ip_len = PyBytes_GET_SIZE(job.ip)
+    memset(&entry, 0, sizeof(entry))
+    entry.size = <uint32_t>(size - sizeof(uint32_t))
+    entry.id = job.id
+    entry.epoch = epoch
+    entry.attempt = attempt
+    entry.kind = <uint8_t><int>job.kind
+    entry.outcome = <uint8_t><int>result.outcome
+    entry.flags = (TRUNCATED if result.is_truncated else 0) | (BODY_IN_FILE if in_file else 0)
+    entry.status = <uint16_t>result.status
+    entry.depth, entry.left = <uint16_t>job.depth, <uint16_t>job.left
+    entry.level, entry.hops = <uint8_t>job.level, <uint8_t>job.hops
+    entry.score, entry.relevance = <float>job.score, <float>job.relevance
+    entry.start_us = result.start_us
+    entry.duration_us = <uint32_t>min(result.duration_us, <uint64_t>UINT32_MAX)
+    if ip_len == 4 or ip_len == 16:
+        entry.family = 4 if ip_len == 4 else 6
+        memcpy(entry.ip, PyBytes_AS_STRING(job.ip), ip_len)
+    elif ip_len:
+        raise ValueError("an address has 4 or 16 bytes")
+    entry.url_len = <uint16_t>PyBytes_GET_SIZE(job.url)
+    entry.via_len = <uint16_t>PyBytes_GET_SIZE(job.via)
+    entry.tag_len = <uint16_t>PyBytes_GET_SIZE(job.tag)
+    entry.reason_len = <uint16_t>PyBytes_GET_SIZE(reason)
+    entry.headers_len = <uint32_t>PyBytes_GET_SIZE(result.headers)
+    entry.body_len = <uint32_t>PyBytes_GET_SIZE(result.body)
+    memcpy(out, &entry, sizeof(entry))
+    out = put(out + sizeof(entry), job.url)
+    out = put(put(out, job.via), job.tag)
+    out = put(put(out, reason), result.headers)
+    if not in_file:
+        put(out, result.body)
+    return 0
