@@ -16,10 +16,8 @@ from larbinpy.politeness.outage import Line
 
 IDLE_HOSTS: Final = 500_000
 RULED_HOSTS: Final = 100_000
-ROBOTS: Final = b"User-agent: *\n" + b"".join(
-    b"Disallow: /directory-%d/\n" % number for number in range(10)
-)
-"""Ten rules, more than most files have for everybody."""
+RULES: Final = 10
+"""Of each host, more than most files have for everybody."""
 
 
 class _Names:
@@ -82,9 +80,15 @@ def _grown(count: int, *, is_ruled: bool) -> tuple[float, Any]:
         addresses.want(host)
         addresses.turn(0)
         if is_ruled:
-            gate.learn(b"http://%b:80" % host, 200, ROBOTS, 0)
+            gate.learn(b"http://%b:80" % host, 200, _robots(number), 0)
             backoff.failed(host, Trouble.BROKEN, 0)
     return (resident_bytes() - before) / count, (table, addresses, gate, backoff)
+
+
+def _robots(host: int) -> bytes:
+    """A robots.txt that has no rule in common with another host's."""
+    lines = (b"Disallow: /host-%06d-%d/\n" % (host, number) for number in range(RULES))
+    return b"User-agent: *\n" + b"".join(lines)
 
 
 def _yes(_ip: bytes) -> bool:

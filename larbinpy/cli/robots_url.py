@@ -11,7 +11,7 @@ from larbinpy.cli.contact import check_urls
 from larbinpy.cli.robots import verdict_line
 from larbinpy.cli.robots_txt import Found, RobotsAsker
 from larbinpy.errors import ConfigError
-from larbinpy.politeness.robots import line_of
+from larbinpy.politeness.robots import line_of, sitemaps_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -51,7 +51,8 @@ def _print(url: Url, found: Found, config: Config) -> None:
     lines = [
         f"robots.txt: {_shown(found.url)} ({_answer(found)})",
         *(_about_line(found, number) if rules and found.text else ()),
-        *(_about_rules(rules, config) if rules else ()),
+        *(_about_delay(rules, config) if rules else ()),
+        *_about_sitemaps(found.text),
         *(["ignoreRobots: a crawl would not ask"] if config.ignore_robots else ()),
     ]
     sys.stdout.buffer.write(verdict_line(url.url, number, is_allowed=is_allowed))
@@ -81,13 +82,17 @@ def _about_line(found: Found, number: int) -> Iterator[str]:
     yield f"User-agent: {_shown(agent)}" if agent else "no group is for us"
 
 
-def _about_rules(rules: Rules, config: Config) -> Iterator[str]:
+def _about_delay(rules: Rules, config: Config) -> Iterator[str]:
     if rules.crawl_delay_s is not None:
         yield f"Crawl-delay: {rules.crawl_delay_s:g}{_effect(rules.crawl_delay_s, config)}"
-    for sitemap in rules.sitemaps[:SHOWN_SITEMAPS]:
+
+
+def _about_sitemaps(text: bytes) -> Iterator[str]:
+    sitemaps = sitemaps_of(text)
+    for sitemap in sitemaps[:SHOWN_SITEMAPS]:
         yield f"Sitemap: {_shown(sitemap)}"
-    if len(rules.sitemaps) > SHOWN_SITEMAPS:
-        yield f"and {len(rules.sitemaps) - SHOWN_SITEMAPS:,} more sitemaps"
+    if len(sitemaps) > SHOWN_SITEMAPS:
+        yield f"and {len(sitemaps) - SHOWN_SITEMAPS:,} more sitemaps"
 
 
 def _effect(delay_s: float, config: Config) -> str:

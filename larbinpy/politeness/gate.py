@@ -44,23 +44,40 @@ class Asked:
     end_ns: int
 
 
+@dataclass(slots=True)
+class _Search:
+    """A robots.txt that has moved or could not be read, until there is an answer."""
+
+    usable_ns: int
+    """Until then the rules of before stand in for it."""
+    failures: int = 0
+    redirects: int = 0
+    target: Url | None = None
+    """Where it has moved to."""
+    is_elsewhere: bool = False
+
+    def end_redirection(self) -> None:
+        """The next request goes to the first place again."""
+        self.target, self.redirects, self.is_elsewhere = None, 0, False
+
+
 class _Origin:
     """What is known of one origin."""
 
-    __slots__ = ("failures", "fresh_ns", "is_elsewhere", "redirects", "rules", "target",
-                 "usable_ns")  # fmt: skip
+    __slots__ = ("fresh_ns", "rules", "search")
 
     def __init__(self) -> None:
         self.rules: Rules | None = None
         self.fresh_ns = 0
         """Until then the rules are used without asking."""
-        self.usable_ns = 0
-        """Until then they stand in for a file that cannot be read."""
-        self.is_elsewhere = False
-        self.failures = 0
-        self.redirects = 0
-        self.target: Url | None = None
-        """Where robots.txt has moved to."""
+        self.search: _Search | None = None
+        """Few origins have one at a time, so it is no part of what all of them cost."""
+
+    def searched(self) -> _Search:
+        """The search, begun if there was none; old rules stand in a day longer than fresh."""
+        if self.search is None:
+            self.search = _Search(self.fresh_ns + DAY_NS if self.rules else 0)
+        return self.search
 
 
 class Gate:
@@ -91,7 +108,8 @@ class Gate:
             return Verdict.ALLOWED
         known = self.origins.get(origin)
         if known is None or known.rules is None or known.fresh_ns <= now_ns:
-            return Verdict.ASKED if known and known.is_elsewhere else Verdict.UNKNOWN
+            search = known.search if known else None
+            return Verdict.ASKED if search and search.is_elsewhere else Verdict.UNKNOWN
         return Verdict.ALLOWED if known.rules.allows(path) else Verdict.FORBIDDEN
 
     def rules(self, origin: bytes) -> Rules | None:
@@ -126,8 +144,8 @@ class Gate:
         request = replace(
             job, id=page_id, kind=Kind.ROBOTS, tag=origin, via=b"", hops=0, position=0, attempt=0
         )
-        if known and known.target:
-            target = known.target
+        target = known.search.target if known and known.search else None
+        if target:
             request.url, request.host = target.url, target.host
             request.port, request.https = target.port, target.https
         else:
@@ -154,13 +172,13 @@ class Gate:
         Returns:
             Whether the redirection is followed.
         """
-        known = self.origins.setdefault(origin, _Origin())
-        known.redirects += 1
-        if target is None or known.redirects > MAX_REDIRECTS:
+        search = self.origins.setdefault(origin, _Origin()).searched()
+        search.redirects += 1
+        if target is None or search.redirects > MAX_REDIRECTS:
             self.learn(origin, NO_RULES_STATUS, b"", now_ns)
             return False
-        known.target = target
-        known.is_elsewhere = is_elsewhere
+        search.target = target
+        search.is_elsewhere = is_elsewhere
         return True
 
     def learn(self, origin: bytes, status: int, text: bytes, now_ns: int) -> Rules | None:
@@ -170,26 +188,26 @@ class Gate:
             The rules that hold now; None = the file cannot be read, and nothing may be asked.
         """
         known = self.origins.setdefault(origin, _Origin())
-        known.target, known.redirects, known.is_elsewhere = None, 0, False
         self.seen += 1
         if not is_answer(Outcome.SUCCESS, status):
             return self._stand_in(known, now_ns)
         is_file = status < 300
         self.good += is_file
         known.rules = Rules.parse(text if is_file else b"", self._token)
-        known.failures = 0
+        known.search = None
         known.fresh_ns = now_ns + DAY_NS
-        known.usable_ns = now_ns + 2 * DAY_NS
         return known.rules
 
     def _stand_in(self, known: _Origin, now_ns: int) -> Rules | None:
         """The old rules go on for a while, if there are any and they are not too old."""
-        known.failures += 1
-        if now_ns >= known.usable_ns:
+        search = known.searched()
+        search.end_redirection()
+        search.failures += 1
+        if now_ns >= search.usable_ns:
             known.rules = None
         else:
-            retry_ns = now_ns + (RETRY_NS << min(known.failures - 1, 10))
-            known.fresh_ns = min(retry_ns, known.usable_ns)
+            retry_ns = now_ns + (RETRY_NS << min(search.failures - 1, 10))
+            known.fresh_ns = min(retry_ns, search.usable_ns)
         return known.rules
 
 

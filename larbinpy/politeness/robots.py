@@ -47,21 +47,17 @@ _INDEX: Final = b"/index.htm"
 class Rules:
     """What the robots.txt of one origin says to one agent.
 
-    Made by ``parse``.
+    Made by ``parse``; there is one for every origin, so it keeps no more than a crawl asks for.
     """
 
-    __slots__ = ("_matcher", "agent", "crawl_delay_s", "sitemaps")
+    __slots__ = ("_matcher", "agent", "crawl_delay_s")
 
-    def __init__(
-        self, matcher: Matcher, agent: bytes, crawl_delay_s: float | None, sitemaps: list[bytes]
-    ) -> None:
+    def __init__(self, matcher: Matcher, agent: bytes, crawl_delay_s: float | None) -> None:
         self._matcher = matcher
         self.agent = agent
         """Whom the rules name: the agent's token, ``*``, or nobody, when there are none for it."""
         self.crawl_delay_s = crawl_delay_s
         """The longest delay asked of the agent, as it stands; None if none is."""
-        self.sitemaps = sitemaps
-        """Values of all Sitemap lines, whoever they stand under."""
 
     @classmethod
     def parse(cls, text: bytes, token: bytes) -> Rules:
@@ -78,7 +74,7 @@ class Rules:
         for number, line, is_cut in _lines(text):
             reader.take(number, line, is_cut=is_cut)
         group, agent = reader.decisive()
-        return cls(Matcher(group.rules), agent, group.delay_s, reader.sitemaps)
+        return cls(Matcher(group.rules), agent, group.delay_s)
 
     def allows(self, path: bytes) -> bool:
         """May ``path`` (with its query) be fetched?"""
@@ -117,15 +113,14 @@ class _Group:
 class _Reader:
     """Takes the lines of a file one by one."""
 
-    __slots__ = ("_everyone", "_has_delays", "_has_rules", "_ours", "_token", "sitemaps")
+    __slots__ = ("_everyone", "_has_delays", "_has_rules", "_ours", "_token")
 
     def __init__(self, token: bytes) -> None:
-        self._token = token.lower()
+        self._token = token if token.islower() else token.lower()  # all rules share one object
         self._ours = _Group()
         self._everyone = _Group()
         self._has_rules = False
         self._has_delays = False
-        self.sitemaps: list[bytes] = []
 
     def decisive(self) -> tuple[_Group, bytes]:
         """Only when no group names us, the groups for everyone count; with whom they name."""
@@ -149,8 +144,6 @@ class _Reader:
             self._agent(value)
         elif match.lastgroup == "delay":
             self._delay(value)
-        elif value:
-            self.sitemaps.append(value)
 
     def _agent(self, value: bytes) -> None:
         """A name behind rules begins a new group, whoever it names."""

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from larbinpy.politeness.robots import MAX_LINE_BYTES, MAX_TEXT_BYTES, Rules
+from larbinpy.politeness.robots import MAX_LINE_BYTES, MAX_TEXT_BYTES, Rules, sitemaps_of
 
 ALL = b"User-agent: *\n"
 
@@ -33,7 +33,7 @@ def allowed(text: bytes, *paths: bytes, token: bytes = b"larbinpy") -> list[bool
 def test_no_text_says_nothing() -> None:
     """Everything is allowed, by no line."""
     rules = parse(b"")
-    assert (rules.decide(b"/a"), rules.crawl_delay_s, rules.sitemaps) == ((True, 0), None, [])
+    assert (rules.decide(b"/a"), rules.crawl_delay_s) == ((True, 0), None)
 
 
 def test_a_page_of_html_says_nothing() -> None:
@@ -141,9 +141,9 @@ def test_a_delay_is_a_plain_number_or_nothing(value: bytes, delay_s: float | Non
 def test_sitemaps_belong_to_nobody() -> None:
     """They are told wherever they stand, and end no group."""
     text = b"Sitemap: http://a.org/s.xml\nUser-agent: x\nSITEMAP:/t.xml # t\nUser-agent: larbinpy\n"
-    rules = parse(text + b"Disallow: /a\nSite-map: u\nSitemap:\nDisallow: /b\n")
-    assert rules.sitemaps == [b"http://a.org/s.xml", b"/t.xml", b"u"]
-    assert not rules.allows(b"/b")
+    text += b"Disallow: /a\nSite-map: u\nSitemap:\nDisallow: /b\n"
+    assert sitemaps_of(text) == [b"http://a.org/s.xml", b"/t.xml", b"u"]
+    assert not parse(text).allows(b"/b")
 
 
 # --- bytes and lines ----------------------------------------------------------------------------
