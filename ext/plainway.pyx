@@ -29,8 +29,8 @@ cdef class PlainStarts:
     """Tells URLs that may be asked for at once.
 
     Args:
-        origins: what is known of each origin, by ``FetchJob.origin``: objects with ``rules`` (None:
-            unknown) and ``fresh_ns``, until when these hold.
+        origins: the rules of each origin, by ``FetchJob.origin``: objects with ``allows`` and
+            ``fresh_ns``, until when they hold.
         is_open: everything is allowed, nothing is known of origins.
         ipv4: address of each host by number; 0 = none, or not IPv4.
         expires_s: until when each address holds, monotonic seconds.
@@ -95,10 +95,7 @@ cdef class PlainStarts:
 
     cdef bint _is_allowed(self, FetchJob job, long long now_ns) except -1:
         known = self._origins.get(job.origin)
-        if known is None:
-            return False
-        rules = known.rules
-        return rules is not None and known.fresh_ns > now_ns and rules.allows(job.path)
+        return known is not None and known.fresh_ns > now_ns and known.allows(job.path)
 
 
 @cython.final

@@ -9,9 +9,10 @@ Idea: patterns are compiled once, in Python, to a layout in one buffer that is a
    digits become upper case, unreserved characters are decoded, bytes over 127 encoded. Reserved
    characters stay as they are: %2F is not /. But %2A and %24 are read as * and $, which is how a
    rule says these literally.
+3. No rule decides /robots.txt itself (section 2.2.2).
 
 Cost: about 0.1 us a path. Memory: the patterns, 8 bytes for each rule and 12 for each prefix, in
-one buffer of just that size, and 32 for the object.
+one buffer of just that size, and 32 for the object. May be subclassed.
 """
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
@@ -277,7 +278,7 @@ cdef inline rule_set rules_of(Matcher matcher):
 cdef const rule *decided(
     const rule_set *rules, const uint8_t *path, size_t size, uint8_t *room
 ) noexcept nogil:
-    """``decide`` as a function of its own: compiled into both its callers it is a quarter slower."""
+    """``decide`` on its own: compiled into both its callers it is a quarter slower."""
     return decide(rules, path, size, room)
 
 

@@ -29,6 +29,7 @@ cdef extern from "Python.h":
 
 cdef extern from "robotstext.h" nogil:
     const size_t ROBOTS_GROWTH
+    const char *ROBOTS_PATH
     bint robots_is_plain(const uint8_t *text, size_t size)
     size_t robots_normalise(const uint8_t *text, size_t size, uint8_t *out)
     uint64_t robots_pairs(const uint8_t *text, size_t size)
@@ -42,6 +43,7 @@ cdef enum:  # rule.shape
 
 cdef enum:
     NO_NODE = 0xFFFF
+    ROBOTS_PATH_BYTES = 11
 
 
 cdef struct rule:
@@ -158,7 +160,12 @@ cdef inline const rule *strongest(
 
 cdef inline const rule *decide(const rule_set *rules, const uint8_t *path, size_t size,
                                uint8_t *room) noexcept nogil:
-    """The rule that decides a path; ``room`` has ROBOTS_GROWTH * size bytes."""
+    """The rule that decides a path, none for robots.txt itself (RFC 9309, section 2.2.2).
+
+    ``room`` has ROBOTS_GROWTH * size bytes.
+    """
+    if size == ROBOTS_PATH_BYTES and memcmp(path, ROBOTS_PATH, size) == 0:
+        return NULL
     if robots_is_plain(path, size):
         return strongest(rules, path, size)
     return strongest(rules, room, robots_normalise(path, size, room))

@@ -9,6 +9,7 @@
 
 /* How many bytes normalising may make of one. */
 #define ROBOTS_GROWTH 3
+#define ROBOTS_PATH "/robots.txt"
 
 /* Whether a byte is unreserved, or one that a rule can only say in its encoded form. */
 static inline int robots_is_decoded(uint8_t byte) {

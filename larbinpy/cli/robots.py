@@ -74,7 +74,7 @@ def _decide(rules: Rules, asked: Iterator[bytes]) -> None:
     for path in asked:
         if not path.startswith(b"/"):
             raise ConfigError(f"{os.fsdecode(path)!r} is not a path: it must begin with /")
-        allowed, number = rules.decide(path)
+        allowed, number = rules.match(path)
         sys.stdout.buffer.write(verdict_line(path, number, is_allowed=allowed))
     sys.stdout.buffer.flush()
 

@@ -11,7 +11,7 @@ from larbinpy.cli.contact import check_urls
 from larbinpy.cli.robots import verdict_line
 from larbinpy.cli.robots_txt import Found, RobotsAsker
 from larbinpy.errors import ConfigError
-from larbinpy.politeness.robots import line_of, sitemaps_of
+from larbinpy.politeness.robots import agent_of, line_of, sitemaps_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -41,16 +41,16 @@ def explain(texts: Iterable[bytes], config: Config, token: bytes) -> None:
             origin = (url.host, url.port, url.https)
             if origin not in found:
                 found[origin] = asker.ask(url)
-            _print(url, found[origin], config)
+            _print(url, found[origin], config, token)
 
 
-def _print(url: Url, found: Found, config: Config) -> None:
+def _print(url: Url, found: Found, config: Config, token: bytes) -> None:
     rules = found.rules
     path = url.url[url.url.index(b"/", 8) :]
-    is_allowed, number = rules.decide(path) if rules else (False, 0)
+    is_allowed, number = rules.match(path) if rules else (False, 0)
     lines = [
         f"robots.txt: {_shown(found.url)} ({_answer(found)})",
-        *(_about_line(found, number) if rules and found.text else ()),
+        *(_about_line(found.text, number, token) if rules and found.text else ()),
         *(_about_delay(rules, config) if rules else ()),
         *_about_sitemaps(found.text),
         *(["ignoreRobots: a crawl would not ask"] if config.ignore_robots else ()),
@@ -74,11 +74,11 @@ def _answer(found: Found) -> str:
     return ", ".join(parts)
 
 
-def _about_line(found: Found, number: int) -> Iterator[str]:
+def _about_line(text: bytes, number: int, token: bytes) -> Iterator[str]:
     """The line that decides, and whom its group names."""
     if number:
-        yield f"line {number}: {_shown(line_of(found.text, number))}"
-    agent = found.rules.agent if found.rules else b""
+        yield f"line {number}: {_shown(line_of(text, number))}"
+    agent = agent_of(text, token)
     yield f"User-agent: {_shown(agent)}" if agent else "no group is for us"
 
 

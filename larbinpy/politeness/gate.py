@@ -61,23 +61,13 @@ class _Search:
         self.target, self.redirects, self.is_elsewhere = None, 0, False
 
 
-class _Origin:
-    """What is known of one origin."""
+class _Dated(Rules):
+    """The rules of an origin; one object, since there are as many as hosts."""
 
-    __slots__ = ("fresh_ns", "rules", "search")
+    __slots__ = ("fresh_ns",)
 
-    def __init__(self) -> None:
-        self.rules: Rules | None = None
-        self.fresh_ns = 0
-        """Until then the rules are used without asking."""
-        self.search: _Search | None = None
-        """Few origins have one at a time, so it is no part of what all of them cost."""
-
-    def searched(self) -> _Search:
-        """The search, begun if there was none; old rules stand in a day longer than fresh."""
-        if self.search is None:
-            self.search = _Search(self.fresh_ns + DAY_NS if self.rules else 0)
-        return self.search
+    fresh_ns: int
+    """Until then they are used without asking."""
 
 
 class Gate:
@@ -88,14 +78,15 @@ class Gate:
         is_open: larbin's ``ignoreRobots``: everything is allowed, nothing is asked.
     """
 
-    __slots__ = ("_asked", "_token", "good", "is_open", "origins", "seen")
+    __slots__ = ("_asked", "_searches", "_token", "good", "is_open", "origins", "seen")
 
     def __init__(self, token: bytes, *, is_open: bool = False) -> None:
         self._token = token
         self.is_open = is_open
         """Whether everything is allowed and nothing asked."""
-        self.origins: dict[bytes, _Origin] = {}
-        """What is known, by origin."""
+        self.origins: dict[bytes, _Dated] = {}
+        """The rules that are known, by origin."""
+        self._searches: dict[bytes, _Search] = {}
         self._asked: dict[bytes, Asked] = {}
         self.seen = 0
         """robots.txt files that were answered for, whatever the answer."""
@@ -107,20 +98,19 @@ class Gate:
         if self.is_open:
             return Verdict.ALLOWED
         known = self.origins.get(origin)
-        if known is None or known.rules is None or known.fresh_ns <= now_ns:
-            search = known.search if known else None
+        if known is None or known.fresh_ns <= now_ns:
+            search = self._searches.get(origin)
             return Verdict.ASKED if search and search.is_elsewhere else Verdict.UNKNOWN
-        return Verdict.ALLOWED if known.rules.allows(path) else Verdict.FORBIDDEN
+        return Verdict.ALLOWED if known.allows(path) else Verdict.FORBIDDEN
 
     def rules(self, origin: bytes) -> Rules | None:
         """The rules of an origin; None when they are not known."""
-        known = self.origins.get(origin)
-        return known.rules if known else None
+        return self.origins.get(origin)
 
     def reason(self, origin: bytes, path: bytes) -> str:
         """Which line forbids a path, for humans; empty when no line does."""
         rules = self.rules(origin)
-        line = rules.decide(path)[1] if rules else 0
+        line = rules.match(path)[1] if rules else 0
         return f"line {line} of robots.txt" if line else ""
 
     def crawl_delay_s(self, origin: bytes) -> float:
@@ -140,12 +130,12 @@ class Gate:
     def job(self, job: FetchJob, page_id: int) -> FetchJob:
         """The request that tells what ``job`` must know first; for a redirected one, the next."""
         origin = job.tag if job.kind is Kind.ROBOTS else job.origin
-        known = self.origins.get(origin)
+        search = self._searches.get(origin)
         request = replace(
             job, id=page_id, kind=Kind.ROBOTS, tag=origin, via=b"", hops=0, position=0, attempt=0
         )
-        target = known.search.target if known and known.search else None
-        if target:
+        if search and search.target:
+            target = search.target
             request.url, request.host = target.url, target.host
             request.port, request.https = target.port, target.https
         else:
@@ -172,7 +162,7 @@ class Gate:
         Returns:
             Whether the redirection is followed.
         """
-        search = self.origins.setdefault(origin, _Origin()).searched()
+        search = self._search(origin)
         search.redirects += 1
         if target is None or search.redirects > MAX_REDIRECTS:
             self.learn(origin, NO_RULES_STATUS, b"", now_ns)
@@ -187,28 +177,36 @@ class Gate:
         Returns:
             The rules that hold now; None = the file cannot be read, and nothing may be asked.
         """
-        known = self.origins.setdefault(origin, _Origin())
         self.seen += 1
         if not is_answer(Outcome.SUCCESS, status):
-            return self._stand_in(known, now_ns)
+            return self._stand_in(origin, now_ns)
         is_file = status < 300
         self.good += is_file
-        known.rules = Rules.parse(text if is_file else b"", self._token)
-        known.search = None
+        self._searches.pop(origin, None)
+        known = self.origins[origin] = _Dated.parse(text if is_file else b"", self._token)
         known.fresh_ns = now_ns + DAY_NS
-        return known.rules
+        return known
 
-    def _stand_in(self, known: _Origin, now_ns: int) -> Rules | None:
+    def _search(self, origin: bytes) -> _Search:
+        """The search of an origin, begun if there is none."""
+        search = self._searches.get(origin)
+        if search is None:
+            known = self.origins.get(origin)
+            search = self._searches[origin] = _Search(known.fresh_ns + DAY_NS if known else 0)
+        return search
+
+    def _stand_in(self, origin: bytes, now_ns: int) -> Rules | None:
         """The old rules go on for a while, if there are any and they are not too old."""
-        search = known.searched()
+        search = self._search(origin)
         search.end_redirection()
         search.failures += 1
-        if now_ns >= search.usable_ns:
-            known.rules = None
-        else:
-            retry_ns = now_ns + (RETRY_NS << min(search.failures - 1, 10))
-            known.fresh_ns = min(retry_ns, search.usable_ns)
-        return known.rules
+        known = self.origins.get(origin)
+        if known is None or now_ns >= search.usable_ns:
+            self.origins.pop(origin, None)
+            return None
+        retry_ns = now_ns + (RETRY_NS << min(search.failures - 1, 10))
+        known.fresh_ns = min(retry_ns, search.usable_ns)
+        return known
 
 
 def is_answer(outcome: int, status: int) -> bool:

@@ -15,7 +15,7 @@ more than was meant; all else, which could allow more, is dropped.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Self
 
 from larbinpy._native.robotsmatch import Matcher
 
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 MAX_TEXT_BYTES: Final = 500 << 10
 """What RFC 9309, section 2.5, asks for at least; the rest is not read."""
 MAX_LINE_BYTES: Final = 16_663
-ROBOTS_PATH: Final = b"/robots.txt"
-"""Always allowed: RFC 9309, section 2.2.2."""
 
 _BYTE_ORDER_MARK: Final = re.compile(rb"(?:\xef(?:\xbb\xbf?)?)?")
 _BLANKS: Final = re.compile(rb"[ \t]+")
@@ -44,23 +42,20 @@ _DELAY: Final = re.compile(rb"[0-9]{1,9}(?:\.[0-9]{0,9})?|\.[0-9]{1,9}")
 _INDEX: Final = b"/index.htm"
 
 
-class Rules:
+class Rules(Matcher):
     """What the robots.txt of one origin says to one agent.
 
-    Made by ``parse``; there is one for every origin, so it keeps no more than a crawl asks for.
+    Made by ``parse``; there is one for every origin, so it is one object and keeps no more than a
+    crawl asks for.
     """
 
-    __slots__ = ("_matcher", "agent", "crawl_delay_s")
+    __slots__ = ("crawl_delay_s",)
 
-    def __init__(self, matcher: Matcher, agent: bytes, crawl_delay_s: float | None) -> None:
-        self._matcher = matcher
-        self.agent = agent
-        """Whom the rules name: the agent's token, ``*``, or nobody, when there are none for it."""
-        self.crawl_delay_s = crawl_delay_s
-        """The longest delay asked of the agent, as it stands; None if none is."""
+    crawl_delay_s: float | None
+    """The longest delay asked of the agent, as it stands; None if none is."""
 
     @classmethod
-    def parse(cls, text: bytes, token: bytes) -> Rules:
+    def parse(cls, text: bytes, token: bytes) -> Self:
         """Read a robots.txt.
 
         Args:
@@ -70,19 +65,15 @@ class Rules:
         Cost: about 3 us a rule for the agent, less for other lines; 0.2 s for a text at the limit
         that is made to be slow.
         """
-        reader = _Reader(token)
-        for number, line, is_cut in _lines(text):
-            reader.take(number, line, is_cut=is_cut)
-        group, agent = reader.decisive()
-        return cls(Matcher(group.rules), agent, group.delay_s)
+        group, _ = _read(text, token)
+        rules = cls(group.rules)
+        rules.crawl_delay_s = group.delay_s
+        return rules
 
-    def allows(self, path: bytes) -> bool:
-        """May ``path`` (with its query) be fetched?"""
-        return path == ROBOTS_PATH or self._matcher.allows(path)
 
-    def decide(self, path: bytes) -> tuple[bool, int]:
-        """The same, with the number of the line that decides; 0 = none does."""
-        return (True, 0) if path == ROBOTS_PATH else self._matcher.match(path)
+def agent_of(text: bytes, token: bytes) -> bytes:
+    """Whom the rules of ``parse`` name: the token, ``*``, or nobody, when there are none for it."""
+    return _read(text, token)[1]
 
 
 def line_of(text: bytes, number: int) -> bytes:
@@ -116,7 +107,7 @@ class _Reader:
     __slots__ = ("_everyone", "_has_delays", "_has_rules", "_ours", "_token")
 
     def __init__(self, token: bytes) -> None:
-        self._token = token if token.islower() else token.lower()  # all rules share one object
+        self._token = token.lower()
         self._ours = _Group()
         self._everyone = _Group()
         self._has_rules = False
@@ -174,6 +165,13 @@ class _Reader:
             if group.takes_delays:
                 group.delay_s = max(float(value), group.delay_s or 0.0)
                 return
+
+
+def _read(text: bytes, token: bytes) -> tuple[_Group, bytes]:
+    reader = _Reader(token)
+    for number, line, is_cut in _lines(text):
+        reader.take(number, line, is_cut=is_cut)
+    return reader.decisive()
 
 
 def sitemaps_of(text: bytes) -> list[bytes]:

@@ -57,4 +57,4 @@ def test_a_file_is_read_as_it_must_be(name: str) -> None:
     assert wrong == []
     for verdict in rows:
         of_agent = rules[verdict.agent]
-        assert of_agent.decide(verdict.path)[0] == of_agent.allows(verdict.path)
+        assert of_agent.match(verdict.path)[0] == of_agent.allows(verdict.path)

@@ -75,7 +75,7 @@ def robots(data: bytes) -> None:
     rules = Rules.parse(data, b"larbinpy")
     for line in data.split(b"\n")[:20]:
         path = b"/" + line.rpartition(b":")[2].strip()[:2000]
-        assert rules.allows(path) == rules.decide(path)[0]
+        assert rules.allows(path) == rules.match(path)[0]
     assert len(sitemaps_of(data)) <= data.count(b":") + data.count(b" ") + data.count(b"\t")
 
 

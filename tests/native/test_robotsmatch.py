@@ -115,6 +115,55 @@ def test_a_chain_of_prefixes_is_walked_to_its_strongest_rule() -> None:
     assert matcher.match(b"/" + b"a" * 900 + b"b" * 2000) == (False, 5000)
 
 
+def test_no_rule_decides_robots_txt() -> None:
+    """RFC 9309, section 2.2.2; a path that begins so is another one."""
+    for matcher in (native.Matcher([(b"/", False, 1)]), plain.Matcher([(b"/", False, 1)])):
+        assert matcher.match(b"/robots.txt") == (True, 0)
+        assert matcher.allows_many([b"/robots.txt", b"/robots.txt?a", b"/robots.tx"]) == b"\1\0\0"
+
+
+def test_rules_of_one_prefix_have_each_their_tail() -> None:
+    """Tails lie in a row: what has none, or does not match, does not shift the others."""
+    group = [
+        (b"/a*xx*yyyy", False, 1), (b"/a*zzz", True, 2), (b"/a$", False, 3), (b"/a*q", True, 4),
+        (b"/a", False, 5), (b"/a*pp$", True, 6), (b"/ab*c", False, 7),
+    ]  # fmt: skip
+    matcher = native.Matcher(group)
+    paths = [b"/axxyyyy", b"/azzz", b"/a", b"/aq", b"/ap", b"/app", b"/abc", b"/b"]
+    lines = [1, 2, 3, 4, 5, 6, 7, 0]
+    assert [matcher.match(path)[1] for path in paths] == lines
+
+
+MOST_RULES = [(b"/%d" % number, False, number) for number in range(1, 65_536)]
+
+
+def test_the_largest_that_can_be_kept() -> None:
+    """As many rules, as late a line, as long a prefix and tail as fit."""
+    assert native.Matcher(MOST_RULES).match(b"/65535") == (False, 65_535)
+    long = b"/" + b"a" * 65_534
+    last = (1 << 29) - 1
+    assert native.Matcher([(long, False, last)]).match(long + b"b") == (False, last)
+    tail = b"b" * (65_535 - 10)
+    matcher = native.Matcher([(b"/*" + tail, False, 1)])
+    assert matcher.allows_many([b"/a" + tail, b"/a" + tail[1:]]) == b"\0\1"
+
+
+@pytest.mark.parametrize(
+    "group",
+    [
+        [*MOST_RULES, (b"/x", False, 1)],
+        [(b"/", False, 1 << 29)],
+        [(b"/" + b"a" * 65_535, False, 1)],
+        [(b"/*" + b"a" * (65_536 - 10), False, 1)],
+    ],
+    ids=["rules", "line", "prefix", "tail"],
+)
+def test_what_is_larger_is_refused(group: Rules) -> None:
+    """Rather than cut, which would decide otherwise."""
+    with pytest.raises(ValueError, match=r"over|more than"):
+        native.Matcher(group)
+
+
 @pytest.mark.parametrize("path", [None, "/a", 1])
 def test_a_path_is_bytes(path: object) -> None:
     """Anything else is refused before it is read."""

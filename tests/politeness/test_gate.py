@@ -86,6 +86,20 @@ def test_old_rules_stand_in_for_a_file_that_cannot_be_read(gate: Gate, status: i
     assert gate.ask(ORIGIN, B, later) is Verdict.UNKNOWN
 
 
+def test_a_file_that_moved_loses_no_rules_that_stand_in(gate: Gate) -> None:
+    """Where it moved to cannot be read: the old rules hold, and the first place is asked again."""
+    gate.learn(ORIGIN, 200, FORBID_A, NOW)
+    later = NOW + DAY_NS
+    gate.redirect(ORIGIN, at(b"http://b.org/r.txt"), later, is_elsewhere=True)
+    assert gate.ask(ORIGIN, A, later) is Verdict.ASKED
+    assert gate.learn(ORIGIN, 503, b"", later)
+    assert [gate.ask(ORIGIN, path, later) for path in (A, B)] == [
+        Verdict.FORBIDDEN, Verdict.ALLOWED,
+    ]  # fmt: skip
+    assert gate.ask(ORIGIN, A, later + RETRY_NS) is Verdict.UNKNOWN
+    assert gate.job(job(), 99).url == b"http://a.org/robots.txt"
+
+
 def test_an_answer_ends_a_row_of_failures(gate: Gate) -> None:
     """The next failure is followed by a short time again."""
     gate.learn(ORIGIN, 200, FORBID_A, NOW)

@@ -11,7 +11,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from larbinpy.politeness.robots import MAX_LINE_BYTES, MAX_TEXT_BYTES, Rules, sitemaps_of
+from larbinpy.politeness.robots import (
+    MAX_LINE_BYTES,
+    MAX_TEXT_BYTES,
+    Rules,
+    agent_of,
+    sitemaps_of,
+)
 
 ALL = b"User-agent: *\n"
 
@@ -33,7 +39,7 @@ def allowed(text: bytes, *paths: bytes, token: bytes = b"larbinpy") -> list[bool
 def test_no_text_says_nothing() -> None:
     """Everything is allowed, by no line."""
     rules = parse(b"")
-    assert (rules.decide(b"/a"), rules.crawl_delay_s) == ((True, 0), None)
+    assert (rules.match(b"/a"), rules.crawl_delay_s) == ((True, 0), None)
 
 
 def test_a_page_of_html_says_nothing() -> None:
@@ -58,6 +64,19 @@ def test_all_names_above_the_rules_count() -> None:
     assert [allowed(text, b"/x", token=name) for name in (b"a", b"larbinpy", b"b", b"c")] == [
         [False], [False], [False], [True],
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "agent"),
+    [
+        (b"User-agent: LarbinPy\nDisallow: /a\nUser-agent: *\n", b"larbinpy"),
+        (b"User-agent: other\nDisallow: /a\nUser-agent: * (all)\n", b"*"),
+        (b"User-agent: other\nDisallow: /a\n", b""),
+    ],
+)
+def test_the_group_that_counts_is_told(text: bytes, agent: bytes) -> None:
+    """By its name in small letters; empty when no group is for us."""
+    assert agent_of(text, b"LARBINPY") == agent
 
 
 def test_groups_of_one_agent_are_one() -> None:
@@ -172,7 +191,7 @@ def test_lines_are_counted_however_they_end(end: bytes) -> None:
     """The deciding line is the one an editor shows."""
     text = end.join([b"# rules", b"", b"User-agent: *", b"", b"Disallow: /a", b"Allow: /a/b"])
     rules = parse(text)
-    assert [rules.decide(path) for path in (b"/", b"/a", b"/a/b")] == [
+    assert [rules.match(path) for path in (b"/", b"/a", b"/a/b")] == [
         (True, 0), (False, 5), (True, 6),
     ]  # fmt: skip
 
@@ -238,7 +257,7 @@ def test_rows_of_stars_cost_nothing() -> None:
 def test_an_allowed_index_page_allows_its_directory() -> None:
     """By the same line, and only the directory itself."""
     rules = parse(ALL + b"Disallow: /\nAllow: /x/index.html\n")
-    assert [rules.decide(path) for path in (b"/x/index.html", b"/x/", b"/x/a", b"/x")] == [
+    assert [rules.match(path) for path in (b"/x/index.html", b"/x/", b"/x/a", b"/x")] == [
         (True, 3), (True, 3), (False, 2), (False, 2),
     ]  # fmt: skip
 
@@ -246,7 +265,7 @@ def test_an_allowed_index_page_allows_its_directory() -> None:
 def test_robots_txt_itself_is_always_allowed() -> None:
     """RFC 9309, section 2.2.2: nothing decides it."""
     rules = parse(ALL + b"Disallow: /\n")
-    assert rules.decide(b"/robots.txt") == (True, 0)
+    assert rules.match(b"/robots.txt") == (True, 0)
     assert rules.allows(b"/robots.txt")
     assert not rules.allows(b"/robots.txt?a")
 
@@ -257,8 +276,8 @@ def test_robots_txt_itself_is_always_allowed() -> None:
 def test_every_rule_is_kept() -> None:
     """xroche/httrack#1286, #1293, #1294: no limit but that of the text."""
     rules = parse(ALL + b"".join(b"Disallow: /%d/\n" % number for number in range(20_000)))
-    assert rules.decide(b"/19999/a") == (False, 20_001)
-    assert rules.decide(b"/20000/a") == (True, 0)
+    assert rules.match(b"/19999/a") == (False, 20_001)
+    assert rules.match(b"/20000/a") == (True, 0)
 
 
 def cut_at_limit(last: bytes, kept: int) -> bytes:
@@ -297,6 +316,15 @@ def test_a_long_line_is_cut_and_the_next_is_read() -> None:
     assert allowed(text, cut, cut[:-1], long, b"/end") == [False, True, False, False]
 
 
+@pytest.mark.parametrize("part", [b"\xe9", b"*\xe9", b"*a"])
+def test_the_longest_pattern_is_kept_however_it_grows(part: bytes) -> None:
+    """Bytes over 127 take three when they are encoded, and each part behind a star its size."""
+    pattern = part * (MAX_LINE_BYTES // len(part))
+    rules = parse(ALL + b"Disallow:/" + pattern + b"\nDisallow: /end\n")
+    path = b"/" + pattern.replace(b"*", b"")
+    assert [rules.allows(path), rules.allows(b"/a"), rules.allows(b"/end")] == [False, True, False]
+
+
 def test_a_line_that_only_its_comment_makes_long_is_whole() -> None:
     """What is cut then says nothing."""
     text = ALL + b"Disallow: /\nAllow: /a #" + b"x" * MAX_LINE_BYTES
@@ -317,7 +345,7 @@ PIECES = [
 def test_no_text_is_an_error(text: bytes, path: bytes) -> None:
     """Any bytes give rules that answer any path alike."""
     rules = parse(ALL + text)
-    is_allowed, line = rules.decide(path)
+    is_allowed, line = rules.match(path)
     assert rules.allows(path) == is_allowed
     assert 0 <= line <= 1 + len(text.splitlines())
     assert is_allowed or line > 0

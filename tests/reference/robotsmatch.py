@@ -53,6 +53,8 @@ class Matcher:
 
     def match(self, path: bytes) -> tuple[bool, int]:
         """Return whether a path is allowed, and the line that says so (0 = none)."""
+        if path == b"/robots.txt":
+            return True, 0
         path = normal(path)
         deciding = [
             (-len(pattern), not allow, line)
