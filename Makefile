@@ -84,7 +84,7 @@ debug: $(VENV)/dev.stamp
 		$(abspath $(BIN))/python -m pytest tests/native
 
 # Kernels that read bytes of the web, with address checks and a call at each block.
-FUZZED = linkscan listscan urlnorm robotsmatch linkfilter
+FUZZED = headerfield linkscan listscan urlnorm robotsmatch linkfilter
 FUZZ ?= --inputs 1000000
 ASAN = $$($(CC) -print-file-name=libasan.so)
 
