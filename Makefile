@@ -88,7 +88,7 @@ FUZZED = headerfield linkscan listscan urlnorm robotsmatch linkfilter
 FUZZ ?= --inputs 1000000
 ASAN = $$($(CC) -print-file-name=libasan.so)
 
-build/fuzz/edges.so: $(VENV)/dev.stamp $(SOURCES) tests/fuzz/edges.c
+build/fuzz/edges.so: $(VENV)/dev.stamp $(SOURCES) tests/fuzz/edges.c Makefile
 	rm -rf build/fuzz && mkdir -p build/fuzz/ext
 	cp -r setup.py pyproject.toml README.md LICENSE larbin.conf build/fuzz
 	cp ext/*.pxd ext/*.h $(FUZZED:%=ext/%.pyx) build/fuzz/ext
