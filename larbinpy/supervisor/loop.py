@@ -126,7 +126,7 @@ class Supervisor:
                 self._end(ending.FAULT, str(error))
             finally:
                 self._crew.kill()
-        self._observer.finish(self._exit or ending.FAULT)
+            self._observer.finish(self._exit or ending.FAULT)
         return ending.EXIT_CODES[self._exit or ending.FAULT]
 
     def _turn(self, signals: Signals) -> None:

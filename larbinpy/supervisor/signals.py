@@ -5,14 +5,17 @@ from __future__ import annotations
 import contextlib
 import signal
 import socket
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 
 class Signals:
-    """Hears signals inside ``poll``, while it is entered.
+    """Hears signals inside ``poll``, while it is entered; afterwards they are ignored.
+
+    For with what hears them the process ends, and its exit code is to say how the crawl ended: a
+    signal of the last moment would take its place.
 
     Args of ``__init__``:
         heard: number of a signal -> what is called for each, between two instructions of the main
@@ -24,7 +27,6 @@ class Signals:
         self._reader, self._writer = socket.socketpair()
         self._writer.setblocking(False)
         self._reader.setblocking(False)
-        self._before: list[tuple[int, Any]] = []  # Any: handlers are of several kinds
 
     def fileno(self) -> int:
         """Readable once a signal has come."""
@@ -33,12 +35,12 @@ class Signals:
     def __enter__(self) -> Self:
         self._wakeup = signal.set_wakeup_fd(self._writer.fileno())
         for number in self._heard:
-            self._before.append((number, signal.signal(number, self._on_signal)))
+            signal.signal(number, self._on_signal)
         return self
 
     def __exit__(self, *_: object) -> None:
-        for number, handler in self._before:
-            signal.signal(number, handler)
+        for number in self._heard:
+            signal.signal(number, signal.SIG_IGN)
         signal.set_wakeup_fd(self._wakeup)
         self._reader.close()
         self._writer.close()
