@@ -267,16 +267,23 @@ def scan_xml(bytes text not None, uint32_t max_links=50_000, bint every=False):
     return result
 
 
-def scan_lines(bytes text not None, uint32_t max_links=50_000):
-    """Find the lines that are absolute URLs, as in a text sitemap; see ``scan_xml``."""
+ctypedef void (*scanner)(LinkList *found, const uint8_t *p, const uint8_t *end) noexcept nogil
+
+
+cdef Listing scan_by(scanner scan, bytes text, uint32_t max_links):
     cdef LinkList found
     cdef const uint8_t *start = <const uint8_t *><const char *>text
     cdef const uint8_t *end = start + checked_size(text)
     memset(&found, 0, sizeof(found))
     found.max_links = max_links
     with nogil:
-        scan_text_lines(&found, start, end)
+        scan(&found, start, end)
     return take_results(&found)
+
+
+def scan_lines(bytes text not None, uint32_t max_links=50_000):
+    """Find the lines that are absolute URLs, as in a text sitemap; see ``scan_xml``."""
+    return scan_by(scan_text_lines, text, max_links)
 
 
 def scan_text(bytes text not None, uint32_t max_links=50_000):
@@ -285,11 +292,4 @@ def scan_text(bytes text not None, uint32_t max_links=50_000):
     A URL ends before a space, ``<``, ``>``, ``"`` and other signs that no URL has; stops, commas
     and closing brackets at its end belong to the text.
     """
-    cdef LinkList found
-    cdef const uint8_t *start = <const uint8_t *><const char *>text
-    cdef const uint8_t *end = start + checked_size(text)
-    memset(&found, 0, sizeof(found))
-    found.max_links = max_links
-    with nogil:
-        scan_prose(&found, start, end)
-    return take_results(&found)
+    return scan_by(scan_prose, text, max_links)
