@@ -96,17 +96,21 @@ class Parser:
         """Work until told to stop, and then until nothing is left to finish."""
         self._control.tell("ready")
         while not self._has_ended():
-            self._wait()
-            self._hear_control()
-            for shard, sender in self._senders.items():
-                self._receive(shard, sender)
-            self._store_refused()
-            if self._backlog and self._may_read():
-                self._work()
-            self._complete()
-            self._flush()
+            self.turn()
         self._store.close()
         self._log.close()
+
+    def turn(self) -> None:
+        """Wait until something can be done, and do it."""
+        self._wait()
+        self._hear_control()
+        for shard, sender in self._senders.items():
+            self._receive(shard, sender)
+        self._store_refused()
+        if self._backlog and self._may_read():
+            self._work()
+        self._complete()
+        self._flush()
 
     def _make_reader(self) -> PageReader:
         """The reader of pages, with the filter of now."""
