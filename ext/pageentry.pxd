@@ -42,9 +42,15 @@ cdef extern from "pageentry.h" nogil:
         uint32_t epoch
         uint8_t outcome
         uint8_t filters
+        uint16_t status
+        uint32_t body_bytes
+        uint32_t links
+        uint32_t duplicates
         uint8_t digest[16]
         uint64_t near
 
+    enum:
+        FILTER_BYTES
     size_t parsed_size(const uint8_t *at, size_t left)
     size_t parsed_to_done(uint8_t *out, const uint8_t *at, size_t size)
 

@@ -1,6 +1,7 @@
 """Entries of the frames that Python reads and writes; ``docs/protocol.md``, section 4.
 
-A shard's side of PAGE and PARSED is compiled: ``ext/heldpages.pyx``.
+Both sides of PAGE and what is hot of PARSED are compiled: ``ext/heldpages.pyx`` in the shard,
+``ext/pages.pyx`` in the parser.
 
 Decoders trust nothing: entries that do not fill their frame raise ``FormatError``.
 """
@@ -11,12 +12,26 @@ import json
 import struct
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from larbinpy._native.pages import decode_pages, encode_parsed
 from larbinpy.errors import FormatError
 from larbinpy.frames import MAX_PAYLOAD
-from larbinpy.records import PAGE_BODY_IN_FILE, Page, ParsedPage
+from larbinpy.records import ParsedPage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+__all__ = [
+    "decode_control",
+    "decode_pages",
+    "decode_parsed",
+    "decode_robots",
+    "encode_control",
+    "encode_parsed",
+    "encode_robots",
+    "hosts_of_links",
+    "link_groups",
+    "parsed_at",
+]
 
 _Entry = TypeVar("_Entry")
 
@@ -38,65 +53,11 @@ def _decode_all(
     return entries
 
 
-# --- PAGE ------------------------------------------------------------------------------------
-
-_PAGE: Final = struct.Struct("<QIBBBBHHHBBffQIB16sHHHHII")
-_SIZE: Final = struct.Struct("<I")
-
-
-def decode_pages(payload: bytes, count: int) -> list[Page]:
-    """Decode the entries of a PAGE frame; a body in a descriptor is left empty.
-
-    Raises:
-        FormatError: the entries do not fill the payload.
-    """
-    return _decode_all("PAGE", payload, count, _decode_page)
-
-
-def _decode_page(payload: bytes, at: int) -> tuple[Page, int]:
-    (size,) = _SIZE.unpack_from(payload, at)
-    at += _SIZE.size
-    end = at + size
-    values = _PAGE.unpack_from(payload, at)
-    family, ip, *lengths = values[15:]
-    texts = []
-    at += _PAGE.size
-    if values[5] & PAGE_BODY_IN_FILE:
-        lengths[-1] = 0
-    for length in lengths:
-        texts.append(payload[at : at + length])
-        at += length
-    if at != end:
-        raise FormatError("PAGE entry with wrong lengths")
-    address = b"" if not family else ip[:4] if family == 4 else ip
-    fields = [*values[:15], address, *texts]
-    return Page(*fields), end
-
-
-# --- PARSED, ROBOTS -------- -----------------------------------------------------------------
+# --- PARSED, ROBOTS ----------------------------------------------------------------------------
 
 _PARSED: Final = struct.Struct("<QIBBHIII16sQ")
 _FILTER: Final = struct.Struct("<BI")
 _ROBOTS: Final = struct.Struct("<HHI")
-
-
-def encode_parsed(page: ParsedPage) -> bytes:
-    """Encode a PARSED entry."""
-    fixed = _PARSED.pack(
-        page.id,
-        page.epoch,
-        page.outcome,
-        len(page.filtered),
-        page.status,
-        page.body_bytes,
-        page.links,
-        page.duplicates,
-        page.digest,
-        page.near,
-    )
-    if not page.filtered:
-        return fixed
-    return fixed + b"".join(_FILTER.pack(*entry) for entry in page.filtered.items())
 
 
 def decode_parsed(payload: bytes, count: int) -> list[ParsedPage]:

@@ -35,8 +35,7 @@ if TYPE_CHECKING:
 
     from larbinpy.children import Control
     from larbinpy.parse.page import PageReader
-    from larbinpy.parse.reading import Reading
-    from larbinpy.records import Page
+    from larbinpy.records import Page, Reading
     from larbinpy.wiring import Start
 
 BATCH_PAGES: Final = 64
@@ -50,11 +49,11 @@ MAX_UNANSWERED_BYTES: Final = 4 << 20
 class Batch:
     """Pages that wait for the same answers."""
 
-    readings: list[tuple[Page, Reading]] = field(default_factory=list)
+    readings: list[Reading] = field(default_factory=list)
     needs: dict[int, int] = field(default_factory=dict)
     """Shard -> seq of the LINKS frame that it must have written."""
     fingerprints: list[bytes] = field(default_factory=list)
-    unstored: tuple[Page, Reading] | None = None
+    unstored: Reading | None = None
     """The last page, while the disk refuses it."""
 
 
@@ -191,9 +190,13 @@ class Parser:
         self._store.left(shard)
         batch = self._refused
         for one in (*self._batches, *([batch] if batch else [])):
-            epochs = [page.epoch for page, _ in one.readings if page.id >> ID_SHARD_SHIFT == shard]
+            epochs = [
+                reading.page.epoch
+                for reading in one.readings
+                if reading.page.id >> ID_SHARD_SHIFT == shard
+            ]
             self._over[shard] = max(self._over[shard], *epochs, 0)
-        if batch and batch.unstored and batch.unstored[0].id >> ID_SHARD_SHIFT == shard:
+        if batch and batch.unstored and batch.unstored.page.id >> ID_SHARD_SHIFT == shard:
             batch.unstored = None
             batch.readings.pop()
         self._backlog = deque(p for p in self._backlog if p.id >> ID_SHARD_SHIFT != shard)
@@ -225,7 +228,7 @@ class Parser:
         for _ in range(min(BATCH_PAGES, len(self._backlog))):
             page = self._backlog.popleft()
             self._slot.begin(page.id, time.monotonic_ns())
-            batch.unstored = (page, self._read(page))
+            batch.unstored = self._read(page)
             batch.readings.append(batch.unstored)
             if not self._attempt(put):
                 break
@@ -247,7 +250,7 @@ class Parser:
         """Store the last page of a batch, if it is one for the output."""
         if batch.unstored is None:
             return
-        page, reading = batch.unstored
+        reading, page = batch.unstored, batch.unstored.page
         is_page = page.kind not in (Kind.ROBOTS, Kind.RETRY)
         if is_page and reading.is_good and self._is_wanted(reading):
             self._slot.store()
@@ -257,8 +260,8 @@ class Parser:
     def _send(self, batch: Batch) -> None:
         """Send the links of all pages of a batch."""
         groups: dict[int, list[bytes]] = {}
-        for page, reading in batch.readings:
-            _collect(page, reading, groups, batch.fingerprints)
+        for reading in batch.readings:
+            _collect(reading, groups, batch.fingerprints)
         batch.needs = {shard: self._senders[shard].send(part) for shard, part in groups.items()}
         self._batches.append(batch)
 
@@ -292,7 +295,8 @@ class Parser:
             return False
         return not self._specific or reading.mime in self._specific
 
-    def _answer_robots(self, page: Page, reading: Reading) -> None:
+    def _answer_robots(self, reading: Reading) -> None:
+        page = reading.page
         channel = self._senders[page.id >> ID_SHARD_SHIFT].channel
         if channel and page.outcome != Outcome.ERR_30X:
             status = answer_status(reading.parsed.outcome, page.status)
@@ -307,7 +311,7 @@ class Parser:
         if not finished:
             return
         readings = [entry for batch in finished for entry in batch.readings]
-        lines = [self._lines.line(page, r.parsed, r.mime) for page, r in readings]
+        lines = [self._lines.line(r.page, r.parsed, r.mime) for r in readings]
         if not self._attempt(partial(self._log.append, lines)):
             return
         self._batches = [batch for batch in self._batches if batch not in finished]
@@ -320,18 +324,18 @@ class Parser:
     def _is_written(self, batch: Batch) -> bool:
         return all(self._senders[shard].written >= seq for shard, seq in batch.needs.items())
 
-    def _answer(self, readings: list[tuple[Page, Reading]]) -> None:
+    def _answer(self, readings: list[Reading]) -> None:
         answers: dict[int, list[bytes]] = {}
-        for page, reading in readings:
-            if page.kind == Kind.ROBOTS:
-                self._answer_robots(page, reading)
+        for reading in readings:
+            if reading.page.kind == Kind.ROBOTS:
+                self._answer_robots(reading)
             answer = entries.encode_parsed(reading.parsed)
-            answers.setdefault(page.id >> ID_SHARD_SHIFT, []).append(answer)
+            answers.setdefault(reading.page.id >> ID_SHARD_SHIFT, []).append(answer)
         for shard, parts in answers.items():
             channel = self._senders[shard].channel
             if channel:
                 channel.send(FrameType.PARSED, b"".join(parts), count=len(parts))
-        self._store.answered(page.id for page, _ in readings if self._is_heard(page))
+        self._store.answered(r.page.id for r in readings if self._is_heard(r.page))
 
     def _is_heard(self, page: Page) -> bool:
         """Whether the shard that has sent a page is there: a successor wants it again."""
@@ -359,12 +363,11 @@ def _pages_of(frame: Frame) -> list[Page]:
     return pages
 
 
-def _collect(
-    page: Page, reading: Reading, groups: dict[int, list[bytes]], fingerprints: list[bytes]
-) -> None:
+def _collect(reading: Reading, groups: dict[int, list[bytes]], fingerprints: list[bytes]) -> None:
     """Add a page's links to the groups of each shard."""
     if reading.links is None:
         return
+    page = reading.page
     via = reading.via or page.url
     tag = b"" if page.kind == Kind.ROBOTS else page.tag  # there it is the origin that asks
     for shard, links in enumerate(reading.links.entries):
@@ -374,11 +377,11 @@ def _collect(
             fingerprints.append(reading.links.fingerprints[shard])
 
 
-def _show(readings: list[tuple[Page, Reading]]) -> None:
+def _show(readings: list[Reading]) -> None:
     """larbin's ``fetchInfo``: a line per URL."""
     lines = [
-        f"{reading.parsed.outcome.label} {page.url.decode('ascii', 'backslashreplace')}\n"
-        for page, reading in readings
+        f"{reading.parsed.outcome.label} {reading.page.url.decode('ascii', 'backslashreplace')}\n"
+        for reading in readings
     ]
     sys.stdout.write("".join(lines))
     sys.stdout.flush()

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from larbinpy._native.linkfilter import LinkFilter
     from larbinpy.links.choice import Acceptance
     from larbinpy.parse.listing import Listing
-    from larbinpy.parse.reading import Reading
-    from larbinpy.records import Page
+    from larbinpy.records import Page, Reading
     from larbinpy.url import Base, LarbinBase
 
 MAX_HOPS: Final = 5

@@ -21,7 +21,6 @@ from larbinpy.links.found import (
     with_refreshes_to,
 )
 from larbinpy.parse import decode, directives, headers, html
-from larbinpy.parse.reading import Reading
 from larbinpy.records import (
     ALL_DIRECTIVES,
     PAGE_TRUNCATED,
@@ -30,6 +29,7 @@ from larbinpy.records import (
     Kind,
     Outcome,
     ParsedPage,
+    Reading,
 )
 from larbinpy.url import Base, LarbinBase
 
@@ -111,7 +111,7 @@ class PageReader:
     def read(self, page: Page) -> Reading:
         """Read one page; whatever is in it, this returns."""
         parsed = ParsedPage(page.id, page.epoch, _OUTCOMES[page.outcome], page.status)
-        reading = Reading(parsed)
+        reading = Reading(page, parsed)
         if parsed.outcome == Outcome.ERR_30X:
             self._follow_redirect(page, reading)
         elif parsed.outcome in (Outcome.SUCCESS, Outcome.TRUNCATED):
@@ -270,7 +270,7 @@ def _is_again(page: Page, location: bytes) -> bool:
 
 def unread(page: Page) -> Reading:
     """What is said of a page that is only logged."""
-    return Reading(ParsedPage(page.id, page.epoch, Outcome(page.outcome), page.status))
+    return Reading(page, ParsedPage(page.id, page.epoch, Outcome(page.outcome), page.status))
 
 
 def robots_reading(page: Page) -> Reading:
@@ -281,13 +281,13 @@ def robots_reading(page: Page) -> Reading:
     parsed = ParsedPage(page.id, page.epoch, Outcome(page.outcome), page.status)
     mime = headers.mime(headers.field(page.headers, b"content-type"))
     if parsed.outcome not in (Outcome.SUCCESS, Outcome.TRUNCATED):
-        return Reading(parsed, mime)
+        return Reading(page, parsed, mime)
     encodings = headers.field(page.headers, b"content-encoding")
     decoded = decode.decode(page.body, encodings, MAX_ROBOTS_BYTES)
     is_cut = decoded.is_truncated and not page.flags & PAGE_TRUNCATED
     if decoded.is_opaque or is_cut:
         parsed.outcome = Outcome.BAD_TYPE if decoded.is_opaque else Outcome.TRUNCATED
-        return Reading(parsed, mime)
+        return Reading(page, parsed, mime)
     text = decoded.body[:MAX_ROBOTS_BYTES]
     parsed.body_bytes = len(text)
-    return Reading(parsed, mime, text)
+    return Reading(page, parsed, mime, text)

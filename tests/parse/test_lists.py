@@ -17,7 +17,7 @@ from tests.records import page
 from tests.reference.linkbuffers import Link, read_links
 
 if TYPE_CHECKING:
-    from larbinpy.parse.reading import Reading
+    from larbinpy.records import Reading
 
 ROBOTS = b"http://a.test/robots.txt"
 XML = b"Content-Type: application/xml\r\n\r\n"

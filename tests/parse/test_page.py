@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from larbinpy._native.linkfilter import LinkFilter
-    from larbinpy.parse.reading import Reading
+    from larbinpy.records import Reading
 
 KEY = bytes(range(16))
 MOVED = b"HTTP/1.1 301 Moved\r\nLocation: %b\r\n\r\n"

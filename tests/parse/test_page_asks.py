@@ -13,7 +13,7 @@ from tests.parse.test_page import MOVED, fields, links_of, reader, urls
 from tests.records import page
 
 if TYPE_CHECKING:
-    from larbinpy.parse.reading import Reading
+    from larbinpy.records import Reading
 
 
 def asks(headers: bytes, body: bytes, **more: Any) -> Reading:  # Any: arguments of PageReader

@@ -1,0 +1,94 @@
+"""Pages and answers of frames: the same as by their specification, whatever the bytes are."""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from larbinpy._native import pages
+from larbinpy._native.heldpages import encode
+from larbinpy.errors import FormatError
+from larbinpy.records import Filtered, Outcome, ParsedPage
+from tests.records import result
+from tests.reference import pages as reference
+
+if TYPE_CHECKING:
+    from larbinpy.records import Page
+
+U8, U16, U32, U64 = (st.integers(0, (1 << bits) - 1) for bits in (8, 16, 32, 64))
+SHORT = st.binary(max_size=12)
+
+
+@st.composite
+def entry(draw: st.DrawFn) -> bytes:
+    """An entry with any numbers; now and then its lengths say something else."""
+    numbers = draw(
+        st.tuples(U64, U32, U8, U8, U8, U8, U16, U16, U16, U8, U8, st.just(0.5), st.just(-1.0))
+    )
+    address = draw(st.sampled_from([0, 4, 6, 9])), draw(st.binary(min_size=16, max_size=16))
+    texts = draw(st.tuples(*[SHORT] * 6))
+    lengths = [len(text) for text in texts]
+    if not draw(st.integers(0, 9)):
+        lengths[draw(st.integers(0, 5))] = draw(U16)
+    fields = (*numbers, draw(U64), draw(U32), *address, *lengths)
+    fixed = struct.pack("<QIBBBBHHHBBffQIB16sHHHHII", *fields) + b"".join(texts)
+    return len(fixed).to_bytes(4, "little") + fixed
+
+
+def decoded(by: object, payload: bytes, count: int) -> list[Page] | str:
+    """The pages, or what is said of the payload."""
+    try:
+        return by.decode_pages(payload, count)  # type: ignore[attr-defined, no-any-return]
+    except FormatError as error:
+        return str(error)
+
+
+@settings(max_examples=300)
+@given(st.lists(entry(), max_size=3), st.data())
+def test_any_frame_is_read_as_specified(parts: list[bytes], data: st.DataObject) -> None:
+    """Whole, cut, or with a changed byte; with a count that is right or not."""
+    payload = b"".join(parts)
+    if payload and data.draw(st.booleans()):
+        at = data.draw(st.integers(0, len(payload) - 1))
+        payload = data.draw(
+            st.sampled_from([payload[:at], payload[:at] + b"\x7f" + payload[at + 1 :]])
+        )
+    count = data.draw(st.sampled_from([len(parts), len(parts) + 1]))
+    got = decoded(pages, payload, count)
+    expected = decoded(reference, payload, count)
+    assert isinstance(expected, str) == isinstance(got, str)
+    if not isinstance(got, str):
+        assert expected == got
+
+
+def test_lengths_beyond_32_bits_are_wrong() -> None:
+    """Their sum is not that of the entry, though it would be modulo 2**32."""
+    good = bytearray(encode(result(body=b"body"), 1))
+    at = len(good) - len(b"body") - len(result().headers) - len(result().job.url) - 8
+    assert good[at : at + 4] == len(result().headers).to_bytes(4, "little")
+    good[at : at + 8] = struct.pack("<II", 0xFFFFFFF0, len(result().headers) + 4 + 16)
+    with pytest.raises(FormatError, match="lengths"):
+        pages.decode_pages(bytes(good), 1)
+
+
+ANSWERS = st.builds(
+    ParsedPage, id=U64, epoch=U32, outcome=st.sampled_from(Outcome), status=U16, body_bytes=U32,
+    links=U32, duplicates=U32, digest=st.binary(min_size=16, max_size=16), near=U64,
+    filtered=st.dictionaries(st.sampled_from(Filtered), U32),
+)  # fmt: skip
+
+
+@given(ANSWERS)
+def test_any_answer_is_written_as_specified(answer: ParsedPage) -> None:
+    """All fields at their limits."""
+    assert reference.encode_parsed(answer) == pages.encode_parsed(answer)
+
+
+def test_a_digest_has_16_bytes() -> None:
+    """Nothing is read behind a shorter one."""
+    with pytest.raises(ValueError, match="16 bytes"):
+        pages.encode_parsed(ParsedPage(1, 1, Outcome.SUCCESS, digest=b"short"))
