@@ -26,6 +26,7 @@ cdef class FetchJob:
         ip: 4 or 16 bytes, network order.
         flags: ``LINK_*`` bits of ``ext/layout.h``.
         attempt: how often its URL was tried in vain.
+        failed: the ``Outcome`` that its host has failed with; 0 = it may be asked.
         position: where the ENQ or MOVE record lies; see ``docs/format-queue.md``.
     """
 
@@ -43,6 +44,7 @@ cdef class FetchJob:
     hops: cython.int = 0
     flags: cython.int = 0
     attempt: cython.int = 0
+    failed: cython.int = 0
     position: cython.ulonglong = 0
     score: cython.double = 0.0
     relevance: cython.double = 0.0
@@ -79,21 +81,38 @@ cdef class FetchJob:
 cdef dict KINDS = {kind.value: kind for kind in Kind}
 
 
-def job_of(tuple url not None, unsigned long long shard, long long host_id,
-           unsigned long long position, int attempt):
-    """The job of a URL as the log tells it (``LoggedUrl``), whose host is known by its number.
+def jobs_of(list urls not None, list picked not None, unsigned long long shard,
+            dict tries not None):
+    """The jobs of URLs as the log tells them (``LoggedUrl``), whose hosts are known by number.
 
     Args:
+        picked: of each URL, number of its host, position and ``failed``, as ``HostTable.acquire``
+            gives them.
         shard: the shard's part of ids.
-        attempt: how often it was tried in vain, when that is more than the log says.
+        tries: how often a URL was tried in vain, by id, where that is more than the log says.
     """
+    cdef list jobs = []
+    cdef Py_ssize_t at
+    cdef int attempt = 0
+    for at in range(len(urls)):
+        url, (host_id, position, failed) = urls[at], picked[at]
+        if tries:
+            attempt = tries.get(url[0], 0)
+        jobs.append(job_of(url, shard, host_id, position, attempt, failed))
+    return jobs
+
+
+cdef FetchJob job_of(
+    tuple url, unsigned long long shard, long long host_id, unsigned long long position,
+    int attempt, int failed,
+):
     cdef FetchJob job = FetchJob.__new__(FetchJob)
     job.id = shard | <unsigned long long>url[0]
     job.url, job.via, job.tag, job.host = url[2], url[3], url[4], url[5]
     job.port, job.https, job.kind = url[6], url[7], KINDS[url[11]]
     job.host_id, job.position, job.ip = host_id, position, b""
     job.depth, job.left, job.level, job.hops = url[8], url[9], url[10], url[12]
-    job.attempt, job.flags = attempt or url[13], url[14]
+    job.attempt, job.flags, job.failed = attempt or url[13], url[14], failed
     job.score, job.relevance = url[15], url[16]
     return job
 

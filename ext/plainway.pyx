@@ -66,12 +66,19 @@ cdef class PlainStarts:
         self._same = same
         self._most_same = most_same
 
-    def take(self, FetchJob job not None, long long now_ns):
-        """Whether a URL may be asked for now; then its job has got its address."""
+    def sort(self, list jobs not None, long long now_ns):
+        """Jobs that may be asked for now, which have got their addresses, and the others."""
+        cdef FetchJob job
+        cdef list plain = [], others = []
+        for job in jobs:
+            (plain if self._is_plain(job, now_ns) else others).append(job)
+        return plain, others
+
+    cdef bint _is_plain(self, FetchJob job, long long now_ns) except -1:
         cdef Py_ssize_t host = job.host_id
         cdef unsigned int ip
         cdef unsigned char packed[4]
-        if host < 0 or host >= len(self._ipv4) or host >= len(self._expires_s):
+        if job.failed or host < 0 or host >= len(self._ipv4) or host >= len(self._expires_s):
             return False
         ip = self._ipv4.data.as_uints[host]
         if ip == 0 or now_ns // SECOND_NS >= self._expires_s.data.as_uints[host]:

@@ -11,20 +11,28 @@ Invariants:
    code for that, 23, means many things.
 4. Only the expected address gets a socket.
 
+The fields stand in ``larbinpy/_native/transfer.pxd``.
+
 Cost: O(bytes); a body that comes in one piece is not copied again.
 """
 
+cimport cython
+
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from cpython.unicode cimport PyUnicode_AsUTF8
 from libc.errno cimport EMFILE, ENFILE, ENOBUFS, ENOMEM, errno
 from libc.stdint cimport int64_t, uint64_t
 from libc.stdlib cimport free, malloc, realloc
-from libc.string cimport memcpy
+from libc.string cimport memcmp, memcpy
 from posix.time cimport CLOCK_MONOTONIC, clock_gettime, timespec
 
 cdef extern from "<sys/socket.h>" nogil:
     enum:
-        SOCK_NONBLOCK, SOCK_CLOEXEC
+        AF_INET, AF_INET6, SOCK_NONBLOCK, SOCK_CLOEXEC
     int socket(int domain, int type, int protocol)
+
+cdef extern from "<arpa/inet.h>" nogil:
+    int inet_pton(int family, const char *text, void *packed)
 
 cdef enum:
     HEADER_BYTES = 65536
@@ -56,6 +64,7 @@ cdef inline int64_t monotonic_ns() noexcept nogil:
     return <int64_t>now.tv_sec * 1000000000 + now.tv_nsec
 
 
+@cython.final
 cdef class Transfer:
     """What one easy handle receives; made once per handle and reset for each request.
 
@@ -64,44 +73,13 @@ cdef class Transfer:
         types: prefixes of acceptable content types, in lower case.
     """
 
-    cdef object _opened
-    cdef tuple _types
-    # the request
-    cdef str _ip
-    cdef int _port
-    cdef uint64_t _limit
-    cdef bint _check_type
-    cdef bint _check_length
-    # the response
-    cdef char *_block
-    cdef Py_ssize_t _block_len
-    cdef Py_ssize_t _block_size
-    cdef Py_ssize_t _type_start     # value of Content-Type in the block; 0: none
-    cdef Py_ssize_t _type_end
-    cdef uint64_t _length           # value of Content-Length
-    cdef bint _has_length
-    cdef bint _is_sent
-    cdef int _fields
-    cdef Py_ssize_t _header_bytes
-    cdef uint64_t _body_bytes
-    cdef bytes _first
-    cdef bytearray _rest
-    cdef readonly int status
-    cdef readonly int abort
-    cdef readonly bint is_complete  # the header block of the final response has ended
-    cdef readonly bint has_location
-    cdef readonly bint has_cookies  # it has a Set-Cookie field
-    cdef readonly bint is_chunked   # it has a Transfer-Encoding field
-    cdef readonly int64_t first_ns  # monotonic; 0: nothing came
-    cdef readonly int64_t last_ns
-
     def __cinit__(self, object opened not None, tuple types not None):
         for prefix in types:
             if not isinstance(prefix, bytes):
                 raise TypeError("content types are bytes")
         self._opened = opened
         self._types = types
-        self._ip = ""
+        self._ip = b""
         self._first = b""
         self._block = <char *>malloc(FIRST_BLOCK_BYTES)
         if self._block == NULL:
@@ -111,13 +89,13 @@ cdef class Transfer:
     def __dealloc__(self):
         free(self._block)
 
-    def reset(
-        self, str ip not None, int port, uint64_t limit, bint check_type, bint check_length
+    cpdef object reset(
+        self, bytes ip, int port, uint64_t limit, bint check_type, bint check_length
     ):
         """Forget the last response and expect the next.
 
         Args:
-            ip: the only address that may be connected to, as ``inet_ntop`` writes it.
+            ip: the only address that may be connected to, 4 or 16 bytes, network order.
             limit: most body bytes.
             check_type: abort a 2xx response whose content type is not acceptable.
             check_length: abort a 2xx response that declares more than ``limit`` bytes.
@@ -132,7 +110,7 @@ cdef class Transfer:
         self._body_bytes = 0
         self._first = b""
         self._rest = None
-        self._is_sent = False
+        self.sent_ns = 0
         self.abort = 0
         self.first_ns = 0
         self.last_ns = 0
@@ -141,14 +119,12 @@ cdef class Transfer:
     @property
     def headers(self):
         """Header block of the final response: status line and fields, each ended by CR LF."""
-        return PyBytes_FromStringAndSize(self._block, self._block_len)
+        return self.header_block()
 
     @property
     def body(self):
         """The body so far, content encoding not removed."""
-        if self._rest is None:
-            return self._first
-        return bytes(self._rest)
+        return self.whole_body()
 
     @property
     def is_ambiguous(self):
@@ -163,7 +139,7 @@ cdef class Transfer:
     def open_socket(self, int purpose, object address):
         """OPENSOCKETFUNCTION: a non-blocking socket for the expected address, and for no other."""
         cdef int fd
-        if address[3][0] != self._ip or address[3][1] != self._port:
+        if address[3][1] != self._port or not self._is_expected(address[3][0]):
             self.abort = FOREIGN_ADDRESS
             return -1
         fd = socket(address[0], address[1] | SOCK_NONBLOCK | SOCK_CLOEXEC, address[2])
@@ -174,16 +150,32 @@ cdef class Transfer:
         self._opened(fd)
         return fd
 
+    cdef bytes header_block(self):
+        return PyBytes_FromStringAndSize(self._block, self._block_len)
+
+    cdef bytes whole_body(self):
+        return self._first if self._rest is None else bytes(self._rest)
+
+    cdef bint _is_expected(self, str address) except -1:
+        cdef char packed[16]
+        cdef Py_ssize_t size = PyBytes_GET_SIZE(self._ip)
+        cdef int family = AF_INET if size == 4 else AF_INET6
+        if size != 4 and size != 16:
+            return False
+        if inet_pton(family, PyUnicode_AsUTF8(address), packed) != 1:
+            return False
+        return memcmp(packed, PyBytes_AS_STRING(self._ip), size) == 0
+
     def before_request(self, str ip, str local_ip, int port, int local_port):
         """PREREQFUNCTION: a transfer is one request; returns 1 to forbid another.
 
         libcurl sends a request again by itself when the kept connection that it went out on was
         closed without an answer.  It is a request like any other, so it has to wait its turn.
         """
-        if self._is_sent:
+        if self.sent_ns:
             self.abort = REPEATED
             return 1
-        self._is_sent = True
+        self.sent_ns = monotonic_ns()
         return 0
 
     def write(self, bytes data not None):

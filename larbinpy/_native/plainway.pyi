@@ -18,7 +18,9 @@ class PlainStarts:
         same: dict[bytes, Contents],
         most_same: int,
     ) -> None: ...
-    def take(self, job: FetchJob, now_ns: int) -> bool: ...
+    def sort(
+        self, jobs: list[FetchJob], now_ns: int
+    ) -> tuple[list[FetchJob], list[FetchJob]]: ...
 
 @final
 class PlainEnds:

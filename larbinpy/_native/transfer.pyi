@@ -1,5 +1,5 @@
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, Self, final
 
 ABORT_TOO_BIG: int
 ABORT_TYPE: int
@@ -9,6 +9,7 @@ ABORT_DESCRIPTORS: int
 ABORT_SOCKET: int
 ABORT_REPEATED: int
 
+@final
 class Transfer:
     status: int
     abort: int
@@ -16,11 +17,12 @@ class Transfer:
     has_location: bool
     has_cookies: bool
     is_chunked: bool
+    sent_ns: int
     first_ns: int
     last_ns: int
     def __new__(cls, opened: Callable[[int], None], types: tuple[bytes, ...]) -> Self: ...
     def reset(
-        self, ip: str, port: int, limit: int, check_type: bool, check_length: bool
+        self, ip: bytes, port: int, limit: int, check_type: bool, check_length: bool
     ) -> None: ...
     @property
     def headers(self) -> bytes: ...

@@ -22,6 +22,10 @@ class Fetcher(Protocol):
         """How many more jobs may be submitted now."""
         ...
 
+    def begin(self, jobs: list[FetchJob], *, keep: bool) -> list[FetchJob]:
+        """Start what needs nothing but an address; returns the jobs that are left to ``submit``."""
+        ...
+
     def submit(self, job: FetchJob, *, keep: bool = True, is_named: bool = False) -> None:
         """Start a request.
 

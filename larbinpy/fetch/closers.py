@@ -17,17 +17,17 @@ class Closers:
     Memory: some 200 bytes a server.
     """
 
-    __slots__ = ("_known",)
+    __slots__ = ("known",)
 
     def __init__(self) -> None:
-        self._known: OrderedDict[tuple[bytes, int], None] = OrderedDict()
+        self.known: OrderedDict[tuple[bytes, int], None] = OrderedDict()
 
     def note(self, job: FetchJob) -> None:
         """The server of this request did so."""
-        self._known[job.host, job.port] = None
-        if len(self._known) > MAX_KNOWN:
-            self._known.popitem(last=False)
+        self.known[job.host, job.port] = None
+        if len(self.known) > MAX_KNOWN:
+            self.known.popitem(last=False)
 
     def has(self, job: FetchJob) -> bool:
         """Whether the server of this request is known to do so."""
-        return bool(self._known) and (job.host, job.port) in self._known
+        return bool(self.known) and (job.host, job.port) in self.known

@@ -1,24 +1,26 @@
 """The fetcher: libcurl's multi interface on our event loop.
 
 A job takes a slot (an easy handle with its transfer), and the slot goes back to the pool with the
-result.  Per page there are one to three ``setopt``, three ``getinfo``, and nothing that grows with
-the number of hosts or connections.
+result.  Per page there are two ``setopt``, one ``getinfo``, and nothing that grows with the number
+of hosts or connections.  What is plain takes the short way of ``ext/plainfetch.pyx``.
 """
 
 from __future__ import annotations
 
 import os
 import time
-from collections import OrderedDict, deque
+from collections import deque
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import pycurl
 
+from larbinpy._native.easyslots import Running, Slot
+from larbinpy._native.plainfetch import PlainFetch
 from larbinpy.fetch.closers import Closers
 from larbinpy.fetch.framing import FramingWatch
 from larbinpy.fetch.guard import Guard
-from larbinpy.fetch.handles import SETOPT_ERRORS, Slot, SlotMaker
+from larbinpy.fetch.handles import SETOPT_ERRORS, SlotMaker
 from larbinpy.fetch.outcomes import BAD_CERTIFICATE, OK, Abort, Verdict, classify, printable
 from larbinpy.fetch.unverified import Unverified
 from larbinpy.fetch.wire import shut_down
@@ -62,14 +64,12 @@ class CurlFetcher:
         self._maker = SlotMaker(options, loop.opened, jar)
         self._guard = Guard(allow_private=options.allow_private, own_ports=options.own_ports)
         self._unverified = Unverified()
-        self._framing = FramingWatch()
         self._closers = Closers()
         self._first_byte_ns = round(options.first_byte_timeout_s * _SECOND_NS)
         self._pid = os.getpid()
         self._limit = options.connections
         self._kept = options.kept_connections
         self._growth = 0
-        self._running = 0
         self._done: list[FetchResult] = []
         self._deferred: deque[tuple[FetchJob, bool, int]] = deque()
         self._retry_ns = 0
@@ -82,14 +82,34 @@ class CurlFetcher:
         self._loop.attach(self._multi)
         self._slots: dict[Any, Slot] = {}
         self._idle: list[Slot] = []
-        # Slots without a first byte yet, oldest first. O(1) to enter, to leave and to look at.
-        self._unanswered: OrderedDict[Slot, None] = OrderedDict()
+        self._running = Running()
+        self._framing = FramingWatch(self._running)
+        self._plain = PlainFetch(
+            self._multi,
+            self._running,
+            self._idle,
+            self._slots,
+            self._new_slot,
+            is_plain=self._maker.is_plain,
+            public=self._guard.public,
+            own_ports=self._options.own_ports,
+            closers=self._closers.known,
+            limit=self._options.page_bytes,
+            check_type=not self._options.is_any_type,
+        )
 
     # -- Fetcher ----------------------------------------------------------------------------------
 
     def free(self) -> int:
         """See ``Fetcher``; shrinks while the process has no descriptors left."""
-        return max(self._limit - self._running - len(self._deferred), 0)
+        return max(self._room() - len(self._deferred), 0)
+
+    def _room(self) -> int:
+        return self._limit - len(self._running)
+
+    def begin(self, jobs: list[FetchJob], *, keep: bool) -> list[FetchJob]:
+        """See ``Fetcher``."""
+        return self._plain.begin(jobs, self._room(), keep)
 
     def submit(self, job: FetchJob, *, keep: bool = True, is_named: bool = False) -> None:
         """See ``Fetcher``."""
@@ -98,7 +118,7 @@ class CurlFetcher:
         if refusal:
             outcome = Outcome.FORBIDDEN_ADDRESS if job.ip else Outcome.NO_DNS
             self._refuse(job, outcome, refusal)
-        elif self._running >= self._limit:
+        elif self._room() <= 0:
             self._deferred.append((job, keep, time.monotonic_ns()))
         else:
             self._start(job, keep)
@@ -112,13 +132,15 @@ class CurlFetcher:
         """See ``Fetcher``; the result may be empty."""
         if os.getpid() != self._pid:
             raise RuntimeError("a fetcher does not survive a fork")
-        gather_s = min(GATHER_S, self._running * GATHER_EACH_S)
+        gather_s = min(GATHER_S, len(self._running) * GATHER_EACH_S)
         self._loop.poll(0.0 if self._done else self._wait_s(timeout_s), gather_s)
         self._collect()
-        if self._unanswered:
-            self._expire(time.monotonic_ns() - self._first_byte_ns)
-        if self._framing.is_due(time.monotonic_ns()):
-            self._end_framers()
+        now_ns = time.monotonic_ns()
+        for slot in self._running.late(now_ns - self._first_byte_ns):
+            self._end(slot, OK, "", Abort.FIRST_BYTE)
+        if self._framing.is_due(now_ns):
+            for slot in self._framing.found(now_ns):
+                self._end(slot, OK, "", Abort.FRAMING)
         if self._loop.curl_error is not None:
             self._rebuild(self._loop.curl_error)
         if self._deferred:
@@ -133,25 +155,15 @@ class CurlFetcher:
 
     def shed(self) -> None:
         """See ``Fetcher``; libcurl gives up idle connections with their multi handle only."""
-        if not self._running and self._slots:
+        if not len(self._running) and self._slots:
             self._drop_multi()
             self._start_multi()
 
     def close(self) -> None:
         """See ``Fetcher``."""
-        self._loop.detach()
-        for slot in self._slots.values():
-            if slot.job is not None:
-                self._multi.remove_handle(slot.easy)
-                slot.job = None
-            slot.easy.close()
-        self._slots.clear()
-        self._idle.clear()
-        self._unanswered.clear()
+        self._drop_multi()
         self._deferred.clear()
-        self._running = 0
         self._limit = 0
-        self._multi.close()
 
     # -- a transfer's way -------------------------------------------------------------------------
 
@@ -160,19 +172,12 @@ class CurlFetcher:
         try:
             unverified = self._unverified.why(job) if job.https else ""
             self._maker.prepare(slot, job, keep=keep, unverified=unverified)
-            slot.start_us = time.time_ns() // 1000
-            slot.start_ns = time.monotonic_ns()
             self._multi.add_handle(slot.easy)
         except SETOPT_ERRORS as error:
-            slot.target = ""
             self._idle.append(slot)
             self._refuse(job, Outcome.PROTOCOL_ERROR, f"cannot be requested: {error}")
             return
-        slot.job = job
-        slot.since_ns = since_ns or slot.start_ns
-        self._running += 1
-        self._unanswered[slot] = None
-        self._framing.began(slot)
+        self._running.begin(slot, job, since_ns)
 
     def _new_slot(self) -> Slot:
         slot = self._maker.make()
@@ -184,14 +189,12 @@ class CurlFetcher:
         self._done.append(FetchResult(job, outcome, start_us=now_us, reason=printable(reason)))
 
     def _collect(self) -> None:
-        slots = self._slots
-        queued = 1
-        while queued:
-            queued, succeeded, failed = self._multi.info_read()
-            for easy in succeeded:
-                self._end(slots[easy], OK, "")
-            for easy, code, text in failed:
-                self._end(slots[easy], code, text)
+        results, others = self._plain.ended()
+        self._done += results
+        for slot, code, text in others:
+            self._end(slot, code, text)
+        if self._limit < self._options.connections:
+            self._recover(len(results))
 
     def _end(self, slot: Slot, code: int, text: str, abort: int = Abort.NONE) -> None:
         transfer = slot.transfer
@@ -199,7 +202,6 @@ class CurlFetcher:
             shut_down(slot.easy)
         job = self._take_back(slot)
         abort = abort or transfer.abort
-        status = transfer.status
         if abort == Abort.DESCRIPTORS and self._starve(slot, job):
             return
         if code == BAD_CERTIFICATE and self._options.is_tls_recorded and slot.is_verified:
@@ -208,18 +210,14 @@ class CurlFetcher:
             return
         if transfer.has_cookies and self._jar and slot.is_verified:
             self._take_cookies(job, transfer.headers)
-        is_whole = code == OK and not abort
-        if is_whole and 200 <= status < 300 and status != 206:
-            verdict = _SUCCESS
-        else:
-            verdict = self._judge(slot, job, code, text, abort)
-        result = self._result(slot, job, verdict, is_whole=is_whole)
+        verdict = self._judge(slot, job, code, text, abort)
+        result = self._result(slot, job, verdict, is_whole=code == OK and not abort)
         if abort == Abort.REPEATED:
             result.is_swallowed = True
             self._closers.note(job)
         self._done.append(result)
         if self._limit < self._options.connections:
-            self._recover()
+            self._recover(1)
 
     def _take_cookies(self, job: FetchJob, headers: bytes) -> None:
         if self._jar:
@@ -228,13 +226,7 @@ class CurlFetcher:
 
     def _take_back(self, slot: Slot) -> FetchJob:
         """Return the slot to the pool and its job to us; what it received stays readable."""
-        job = slot.job
-        if job is None:
-            raise RuntimeError("a transfer without a job ended")
-        slot.job = None
-        self._unanswered.pop(slot, None)
-        self._framing.ended(slot)
-        self._running -= 1
+        job = self._running.end(slot)
         self._multi.remove_handle(slot.easy)
         self._idle.append(slot)
         return job
@@ -267,28 +259,10 @@ class CurlFetcher:
     def _result(
         self, slot: Slot, job: FetchJob, verdict: Verdict, *, is_whole: bool
     ) -> FetchResult:
-        transfer = slot.transfer
-        getinfo = slot.easy.getinfo
-        end_ns = transfer.last_ns if is_whole else time.monotonic_ns()
-        sent_us = getinfo(pycurl.PRETRANSFER_TIME_T)
-        if transfer.first_ns:
-            # libcurl's clock starts when it takes the handle up, ours at submit: the first byte,
-            # which both have seen, says how they differ.
-            before_us = (transfer.first_ns - slot.start_ns) // 1000
-            sent_us += before_us - getinfo(pycurl.STARTTRANSFER_TIME_T)
+        end_ns = slot.transfer.last_ns if is_whole else time.monotonic_ns()
         keeps_body = verdict.outcome is Outcome.SUCCESS or verdict.outcome is Outcome.TRUNCATED
-        return FetchResult(
-            job,
-            verdict.outcome,
-            transfer.status,
-            transfer.headers,
-            transfer.body if keeps_body else b"",
-            verdict.is_truncated,
-            slot.start_us + sent_us,
-            max((end_ns - slot.start_ns) // 1000 - sent_us, 0),
-            transfer.bytes_read + slot.framing_bytes,
-            getinfo(pycurl.REQUEST_SIZE),
-            verdict.reason or slot.unverified,
+        return slot.result(
+            job, verdict.outcome, keeps_body, verdict.is_truncated, verdict.reason, end_ns
         )
 
     # -- time -------------------------------------------------------------------------------------
@@ -296,27 +270,11 @@ class CurlFetcher:
     def _wait_s(self, timeout_s: float) -> float:
         """Return how long the loop may sleep: until the next thing that only we know of."""
         wait_ns = timeout_s * _SECOND_NS if timeout_s >= 0 else float("inf")
-        if self._unanswered:
-            oldest = next(iter(self._unanswered))
-            wait_ns = min(wait_ns, oldest.start_ns + self._first_byte_ns - time.monotonic_ns())
+        if (begun_ns := self._running.unasked_ns) >= 0:
+            wait_ns = min(wait_ns, begun_ns + self._first_byte_ns - time.monotonic_ns())
         if self._deferred:
             wait_ns = min(wait_ns, self._retry_ns - time.monotonic_ns())
         return -1.0 if wait_ns == float("inf") else max(wait_ns, 0) / _SECOND_NS
-
-    def _expire(self, before_ns: int) -> None:
-        """End transfers that began before this and have no byte yet; each is looked at once."""
-        while self._unanswered:
-            oldest = next(iter(self._unanswered))
-            if oldest.start_ns > before_ns:
-                return
-            del self._unanswered[oldest]
-            if not oldest.transfer.first_ns:
-                self._end(oldest, OK, "", Abort.FIRST_BYTE)
-
-    def _end_framers(self) -> None:
-        """End transfers whose bytes are nothing but the framing of chunks."""
-        for slot in self._framing.found(time.monotonic_ns()):
-            self._end(slot, OK, "", Abort.FRAMING)
 
     # -- descriptors ------------------------------------------------------------------------------
 
@@ -327,9 +285,9 @@ class CurlFetcher:
             False when it has been tried for as long as a connection may take.
         """
         now_ns = time.monotonic_ns()
-        self._limit = max(min(self._limit, self._running), 1)
+        self._limit = max(min(self._limit, len(self._running)), 1)
         if now_ns >= self._retry_ns:  # the first of a burst
-            self._keep(min(self._kept * 7 // 8, self._running))
+            self._keep(min(self._kept * 7 // 8, len(self._running)))
         self._growth = 0
         self._retry_ns = now_ns + _STARVED_RETRY_NS
         if now_ns - slot.since_ns > self._options.connect_timeout_s * _SECOND_NS:
@@ -337,8 +295,8 @@ class CurlFetcher:
         self._deferred.append((job, slot.is_kept, slot.since_ns))
         return True
 
-    def _recover(self) -> None:
-        self._growth += 1
+    def _recover(self, ended: int) -> None:
+        self._growth += ended
         if self._growth >= _STARVED_GROWTH:
             self._growth = 0
             self._limit = min(self._limit * 9 // 8 + 1, self._options.connections)
@@ -359,7 +317,7 @@ class CurlFetcher:
     def _start_deferred(self, now_ns: int) -> None:
         if now_ns < self._retry_ns:
             return
-        for _ in range(min(len(self._deferred), self._limit - self._running)):
+        for _ in range(min(len(self._deferred), self._room())):
             self._start(*self._deferred.popleft())
 
     # -- faults -----------------------------------------------------------------------------------
@@ -370,7 +328,6 @@ class CurlFetcher:
             if slot.job is not None:
                 self._refuse(slot.job, Outcome.PROTOCOL_ERROR, f"internal error: {fault}")
         self._drop_multi()
-        self._running = 0
         self._start_multi()
 
     def _drop_multi(self) -> None:
@@ -378,9 +335,11 @@ class CurlFetcher:
         self._loop.detach()
         for slot in self._slots.values():
             if slot.job is not None:
-                slot.job = None
+                self._running.end(slot)
                 self._multi.remove_handle(slot.easy)
             slot.easy.close()
+        self._slots.clear()
+        self._idle.clear()
         self._multi.close()
 
 
@@ -388,6 +347,3 @@ def _is_connected(slot: Slot) -> bool:
     """Whether a connection stood: a new one, or an earlier one that could be used again."""
     getinfo = slot.easy.getinfo
     return bool(getinfo(pycurl.CONNECT_TIME) > 0 or getinfo(pycurl.PRETRANSFER_TIME) > 0)
-
-
-_SUCCESS: Final = Verdict(Outcome.SUCCESS)

@@ -112,6 +112,11 @@ class Guard:
         self._allow_private = allow_private
         self._own_ports = own_ports
 
+    @property
+    def public(self) -> bytes:
+        """For each first byte of an IPv4 address, 1 when all of them are fine at a glance."""
+        return bytes(self._allow_private or first not in _LOOK_CLOSER for first in range(256))
+
     def refusal(self, ip: bytes, port: int, *, is_named: bool) -> str:
         """Return why not, or an empty text.
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import certifi
 import pycurl
 
+from larbinpy._native.easyslots import Slot
 from larbinpy._native.transfer import Transfer
 from larbinpy.proxy import HTTP
 from larbinpy.records import FetchJob, Kind
@@ -30,45 +31,6 @@ SETOPT_ERRORS: Final = (pycurl.error, UnicodeError, ValueError, TypeError)
 """What ``setopt`` raises for a value that it will not take."""
 
 
-class Slot:
-    """An easy handle with its transfer, used for one request after another."""
-
-    __slots__ = (
-        "cookie",
-        "easy",
-        "framing_bytes",
-        "headers",
-        "is_kept",
-        "is_verified",
-        "job",
-        "since_ns",
-        "start_ns",
-        "start_us",
-        "target",
-        "transfer",
-        "unverified",
-    )
-
-    def __init__(self, easy: Any, transfer: Transfer) -> None:
-        self.easy = easy
-        """A ``pycurl.Curl``; pycurl has no types."""
-        self.transfer = transfer
-        self.job: FetchJob | None = None
-        self.target = ""
-        self.is_kept = True
-        self.is_verified = True
-        self.unverified = ""
-        """Why the server could not be verified, when this request goes on without."""
-        self.headers: list[bytes] | None = None
-        self.cookie = b""
-        self.framing_bytes = 0
-        """Bytes received in this request that are neither header nor body, if that was asked."""
-        self.since_ns = 0
-        """When the job was first tried: the start, unless it had to wait for a descriptor."""
-        self.start_us = 0
-        self.start_ns = 0
-
-
 class SlotMaker:
     """Makes slots that all have the same constants."""
 
@@ -83,6 +45,14 @@ class SlotMaker:
         self._own_headers = {
             origin: _with_own(self._headers, own) for origin, own in options.headers.items()
         }
+        self._proxy_ip = packed(options.proxy_ip) if options.proxy else b""
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether handles differ in nothing but their URL, address and keeping."""
+        options = self._options
+        is_dressed = bool(self._own_headers) or self._jar is not None
+        return not (options.proxy or is_dressed or options.is_tls_recorded)
 
     def make(self) -> Slot:
         """Return a fresh slot."""
@@ -100,7 +70,10 @@ class SlotMaker:
         easy.setopt(pycurl.HEADERFUNCTION, transfer.header)
         easy.setopt(pycurl.OPENSOCKETFUNCTION, transfer.open_socket)
         easy.setopt(pycurl.PREREQFUNCTION, transfer.before_request)
-        return Slot(easy, transfer)
+        easy.setopt(pycurl.HTTPHEADER, self._headers)
+        slot = Slot(easy, transfer)
+        slot.headers = self._headers
+        return slot
 
     def prepare(self, slot: Slot, job: FetchJob, *, keep: bool, unverified: str = "") -> None:
         """Make the slot ready for this job.
@@ -111,18 +84,16 @@ class SlotMaker:
         Raises:
             SETOPT_ERRORS: libcurl does not take the URL.
         """
-        easy = slot.easy
-        easy.setopt(pycurl.URL, job.url)
-        if keep is not slot.is_kept:
-            easy.setopt(pycurl.FORBID_REUSE, int(not keep))
-            slot.is_kept = keep
+        slot.easy.setopt(pycurl.URL, job.url)
+        slot.keep(keep)
         slot.unverified = unverified
         self._verify(slot, is_verified=not unverified)
         self._dress(slot, job, is_trusted=not unverified)
         if self._options.proxy:
-            self._expect(slot, job, self._options.proxy_ip, self._options.proxy.port)
+            self._expect(slot, job, self._proxy_ip, self._options.proxy.port)
         else:
-            self._expect(slot, job, _connect_to(slot, job), job.port)
+            slot.aim(job)
+            self._expect(slot, job, job.ip, job.port)
 
     def _verify(self, slot: Slot, *, is_verified: bool) -> None:
         # libcurl keeps connections that were verified apart from those that were not.
@@ -146,7 +117,7 @@ class SlotMaker:
             slot.easy.setopt(pycurl.COOKIE, cookie)
             slot.cookie = cookie
 
-    def _expect(self, slot: Slot, job: FetchJob, address: str, port: int) -> None:
+    def _expect(self, slot: Slot, job: FetchJob, address: bytes, port: int) -> None:
         options = self._options
         is_robots = job.kind is Kind.ROBOTS
         slot.transfer.reset(
@@ -158,18 +129,9 @@ class SlotMaker:
         )
 
 
-def _connect_to(slot: Slot, job: FetchJob) -> str:
-    """Let any host and port of this one request go to the job's address; returns that.
-
-    SNI and Host stay the URL's.
-    """
-    ip = job.ip
-    address = socket.inet_ntop(socket.AF_INET if len(ip) == 4 else socket.AF_INET6, ip)
-    target = f"::{address}:{job.port}" if len(ip) == 4 else f"::[{address}]:{job.port}"
-    if target != slot.target:
-        slot.easy.setopt(pycurl.CONNECT_TO, [target])
-        slot.target = target
-    return address
+def packed(address: str) -> bytes:
+    """The 4 or 16 bytes of an address."""
+    return socket.inet_pton(socket.AF_INET6 if ":" in address else socket.AF_INET, address)
 
 
 def _with_own(constant: list[bytes], own: tuple[bytes, ...]) -> list[bytes]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from larbinpy._native import logcodec
-from larbinpy._native.jobs import job_of
+from larbinpy._native.jobs import jobs_of
 from larbinpy.errors import StorageError
 from larbinpy.frontier.payloads import Retry, done_ids
 from larbinpy.frontier.retries import Retries
@@ -29,15 +29,6 @@ if TYPE_CHECKING:
     from larbinpy.frontier.log import PersistentFifo
     from larbinpy.frontier.payloads import HostState, LoggedUrl
     from larbinpy.frontier.recovered import Recovered
-
-
-@dataclass(slots=True)
-class Taken:
-    """A URL that its host may fetch now, or that must be refused."""
-
-    job: FetchJob
-    code: int
-    """0 = fetch it; else the ``Outcome`` that its host has failed with."""
 
 
 @dataclass(slots=True)
@@ -116,7 +107,7 @@ class Frontier:
             at = bisect_left(places, lsn, key=self._lsn_at)  # what waits is ordered by id
             if at < len(places) and self._lsn_at(places[at]) == lsn:
                 (url,) = self._fifo.read([places[at]])
-                self.apart[page_id] = self._job(url, -1, places[at])
+                (self.apart[page_id],) = self._jobs([url], [(-1, places[at], 0)])
         self.apart_ids = set(self.apart)
         found.leave_out({job.position for job in self.apart.values()})
 
@@ -196,8 +187,8 @@ class Frontier:
         retry_ns = self._retries.next_ns()
         return retry_ns if next_ns < 0 else min(next_ns, retry_ns)
 
-    def take(self, now_ns: int, limit: int) -> list[Taken]:
-        """URLs of hosts that may be asked now; each host is busy until ``release`` or ``skip``.
+    def take(self, now_ns: int, limit: int) -> list[FetchJob]:
+        """URLs whose turn it is: hosts are busy until ``release`` or ``skip``, if not ``failed``.
 
         Raises:
             StorageError: the disk refused; they wait again, and ``tidy`` is refused too until it
@@ -219,10 +210,7 @@ class Frontier:
                 self._table.unget(host_id, position, 0)
                 self._table.skip(host_id)
             raise
-        return [
-            Taken(self._job(url, host_id, position), code)
-            for url, (host_id, position, code) in zip(logged, picked, strict=True)
-        ]
+        return self._jobs(logged, picked)
 
     def _wake(self, now_ns: int) -> None:
         for parked in self._retries.due(now_ns):
@@ -346,7 +334,5 @@ class Frontier:
         self._fifo.counts()
         self._fifo.close()
 
-    def _job(self, url: LoggedUrl, host_id: int, position: int) -> FetchJob:
-        return job_of(
-            url, self._shard << ID_SHARD_SHIFT, host_id, position, self._retries.tries(url[0])
-        )
+    def _jobs(self, urls: list[LoggedUrl], picked: list[tuple[int, int, int]]) -> list[FetchJob]:
+        return jobs_of(urls, picked, self._shard << ID_SHARD_SHIFT, self._retries.known)

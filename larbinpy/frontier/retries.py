@@ -53,6 +53,11 @@ class Retries:
         """Whether any URL was tried in vain."""
         return bool(self._tries)
 
+    @property
+    def known(self) -> dict[int, int]:
+        """Tries in vain by a URL's id in the log; not to be changed."""
+        return self._tries
+
     def tries(self, page_id: int) -> int:
         """How often a URL was tried in vain."""
         return self._tries.get(page_id & ID_LSN_MASK, 0) if self._tries else 0

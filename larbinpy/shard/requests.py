@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 from larbinpy._native.plainway import PlainStarts
 from larbinpy.errors import StorageError
 from larbinpy.frontier.budgets import Answer
-from larbinpy.frontier.frontier import Taken
 from larbinpy.links.found import LINK_SEED
 from larbinpy.politeness.gate import Verdict
 from larbinpy.records import FetchJob, FetchResult, Kind, Outcome
@@ -82,21 +81,25 @@ class Requests:
         for job in self._rules.elsewhere(now):
             self._submit(job, now)
         try:
-            batch = self._frontier.take(now, room)
+            jobs = self._frontier.take(now, room)
         except StorageError as error:
             self._flow.refused(error)
             return
-        refused = self._scope.refused(batch)
-        is_unlimited = not (self._budgets.is_limited or self._tickets.is_limited)
-        for taken in batch:
-            if taken.job.id in refused and not taken.code:
-                self._refuse(taken.job, Outcome.OUT_SITE, refused[taken.job.id])
-                self._frontier.skip(taken.job.host_id)
-            elif is_unlimited and not taken.code and self._plain.take(taken.job, now):
-                self._flow.in_flight += 1
-                self._submit(taken.job, now)
+        refused = self._scope.refused(jobs)
+        if not refused and self._is_unlimited():
+            plain, jobs = self._plain.sort(jobs, now)
+            self._submit_all(plain)
+        for job in jobs:
+            if job.id in refused:
+                self._refuse(job, Outcome.OUT_SITE, refused[job.id])
+                self._frontier.skip(job.host_id)
             else:
-                self._begin(taken, now)
+                self._begin(job, now)
+
+    def _is_unlimited(self) -> bool:
+        """Whether nothing has to be counted when a request begins."""
+        limits = (self._budgets, self._tickets, self._bandwidth)
+        return not any(one.is_limited for one in limits)
 
     def _start_alone(self, now: int) -> None:
         """Ask for one of the URLs that may have brought the shard down, and for nothing else."""
@@ -105,7 +108,7 @@ class Requests:
         if not len(self._slots):
             job = self._suspects.next(now)
             if job:
-                self._begin(Taken(job, 0), now)
+                self._begin(job, now)
 
     def room(self) -> int:
         """How many requests may begin now: connections, credit, memory and tickets."""
@@ -148,6 +151,13 @@ class Requests:
             if job:
                 self._submit(job, now)
 
+    def _submit_all(self, jobs: list[FetchJob]) -> None:
+        """Make requests for pages."""
+        self._flow.in_flight += len(jobs)
+        self._slots.begin_all(jobs)
+        for job in self._fetcher.begin(jobs, keep=self._parts.keeps_connections):
+            self._send(job)
+
     def _submit(self, job: FetchJob, now: int, *, wanting: int = 0) -> None:
         """Make a request; one that is no page has its connection kept for what follows.
 
@@ -155,16 +165,18 @@ class Requests:
             wanting: id of the URL that it is for, when that is not the job's.
         """
         self._slots.begin(job.id, wanting or job.id)
-        is_kept = self._parts.keeps_connections or job.kind is not Kind.PAGE
         self._bandwidth.take(job.id, now)
+        self._send(job)
+
+    def _send(self, job: FetchJob) -> None:
+        is_kept = self._parts.keeps_connections or job.kind is not Kind.PAGE
         is_named = self._addresses.is_named(job.host_id, job.host)
         self._fetcher.submit(job, keep=is_kept, is_named=is_named)
 
-    def _begin(self, taken: Taken, now: int) -> None:
+    def _begin(self, job: FetchJob, now: int) -> None:
         """Fetch a URL, ask for its host's rules first, or refuse it."""
-        job = taken.job
-        if taken.code:
-            self._refuse(job, self._addresses.outcome(job.host_id, taken.code))
+        if job.failed:
+            self._refuse(job, self._addresses.outcome(job.host_id, job.failed))
             return
         is_seed = bool(job.flags & LINK_SEED)
         if not self._addresses.permits(job.host_id, job.host, is_seed=is_seed):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from larbinpy._native.linkfilter import LinkFilter
-    from larbinpy.frontier.frontier import Taken
+    from larbinpy.records import FetchJob
 
 ACCEPTED: Final = 255
 """What the kernel says of a URL that no rule refuses."""
@@ -52,14 +52,14 @@ class Scope:
         self._links = None
         self.is_known = True
 
-    def refused(self, taken: list[Taken]) -> dict[int, str]:
+    def refused(self, jobs: list[FetchJob]) -> dict[int, str]:
         """The URLs that are not wanted any more: id -> why, for humans.
 
         Cost: one comparison a URL, and a kernel call when there are old ones.
         """
         if not self._below:
             return {}
-        old = [one.job for one in taken if one.job.id & ID_LSN_MASK < self._below]
+        old = [job for job in jobs if not job.failed and job.id & ID_LSN_MASK < self._below]
         if not old:
             return {}
         links = self._links = self._links or self._make_links()

@@ -43,6 +43,11 @@ class Slots:
             self._slots.store(place, page_id)
         self._words.store(ShardWord.IN_FLIGHT, len(self._places))
 
+    def begin_all(self, jobs: list[FetchJob]) -> None:
+        """A transfer begins for each of these pages."""
+        for job in jobs:
+            self.begin(job.id, job.id)
+
     def end_all(self, jobs: list[FetchJob]) -> None:
         """The transfers of these jobs have ended."""
         places, free, store = self._places, self._free, self._slots.store

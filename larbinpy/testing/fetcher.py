@@ -65,6 +65,10 @@ class ScriptedFetcher:
         """See ``Fetcher``."""
         return self._places - len(self._running)
 
+    def begin(self, jobs: list[FetchJob], *, keep: bool) -> list[FetchJob]:
+        """See ``Fetcher``."""
+        return jobs
+
     def submit(self, job: FetchJob, *, keep: bool = True, is_named: bool = False) -> None:
         """See ``Fetcher``."""
         self.submitted.append(job)

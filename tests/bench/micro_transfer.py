@@ -36,7 +36,7 @@ def seconds(module: Any) -> float:
     transfer = module.Transfer(print, (b"text/html",))
     begin = time.perf_counter()
     for _ in range(RESPONSES):
-        transfer.reset("127.0.0.1", 80, 8 << 20, True, True)
+        transfer.reset(bytes([127, 0, 0, 1]), 80, 8 << 20, True, True)
         for line in LINES:
             transfer.header(line)
         transfer.write(BODY)

@@ -29,11 +29,21 @@ def job_for(port: int, path: bytes = b"/", *, host: bytes = b"a.test", **more: A
 
 
 class Client:
-    """A fetcher with its loop, for tests: bounded waiting."""
+    """A fetcher with its loop, for tests: bounded waiting.
+
+    ``is_plain``: requests take the plain way as far as it goes, as those of a shard do.
+    """
+
+    is_plain = True
 
     def __init__(self, *, jar: CookieJar | None = None, **changes: Any) -> None:
         self.loop = EventLoop()
         self.fetcher = CurlFetcher(replace(OPTIONS, **changes), self.loop, jar=jar)
+
+    def submit(self, job: FetchJob, *, keep: bool = True, is_named: bool = False) -> None:
+        """Make a request."""
+        if not (self.is_plain and self.fetcher.begin([job], keep=keep) == []):
+            self.fetcher.submit(job, keep=keep, is_named=is_named)
 
     def wait(self, count: int, *, within_s: float = 10.0) -> list[FetchResult]:
         """The next results; fails when they do not come in time."""
@@ -47,7 +57,7 @@ class Client:
 
     def get(self, server: Server, path: bytes = b"/", **more: Any) -> FetchResult:
         """One page of a server."""
-        self.fetcher.submit(replace(job_for(server.port, path), **more))
+        self.submit(replace(job_for(server.port, path), **more))
         (result,) = self.wait(1)
         return result
 
@@ -59,6 +69,12 @@ class Client:
         """Close fetcher and loop."""
         self.fetcher.close()
         self.loop.close()
+
+
+@pytest.fixture(params=["plain", "long"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both ways of a request through the fetcher must come to the same."""
+    monkeypatch.setattr(Client, "is_plain", request.param == "plain")
 
 
 @pytest.fixture

@@ -26,6 +26,8 @@ from tests.fetch.conftest import LOOPBACK, Client, job_for
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.usefixtures("way")
+
 PAGE = response(b"<p>hello")
 
 
@@ -77,7 +79,7 @@ def test_connection_is_not_kept_when_told_so(client: Client) -> None:
     """Without ``keep`` each request has its own connection, and keeping works again after."""
     with Server(answer(PAGE)) as server:
         for keep in (False, False, True, True):
-            client.fetcher.submit(job_for(server.port), keep=keep)
+            client.submit(job_for(server.port), keep=keep)
             client.wait(1)
     assert (server.connections, len(server.requests)) == (3, 4)
 
@@ -99,7 +101,7 @@ def test_many_hosts_at_once(client: Client) -> None:
 
     with Server(echo) as server:
         for n in range(100):
-            client.fetcher.submit(job_for(server.port, b"/%d" % n, host=b"h%d.test" % n, id=n))
+            client.submit(job_for(server.port, b"/%d" % n, host=b"h%d.test" % n, id=n))
         bodies = {result.job.id: result.body for result in client.wait(100)}
     assert bodies == {n: b"/%d" % n for n in range(100)}
 
@@ -110,7 +112,7 @@ def test_ipv6(client: Client) -> None:
         listener = socket.create_server(("::1", 0), family=socket.AF_INET6)
     except OSError:
         pytest.skip("no IPv6 on this machine")
-    client.fetcher.submit(job_for(listener.getsockname()[1], ip=bytes(15) + b"\x01"))
+    client.submit(job_for(listener.getsockname()[1], ip=bytes(15) + b"\x01"))
     client.fetcher.poll(0)
     client.fetcher.poll(0.1)
     peer, _ = listener.accept()
@@ -218,7 +220,7 @@ def test_private_addresses_are_refused() -> None:
     client = Client(allow_private=False)
     with Server(answer(PAGE)) as server:
         refused = client.get(server)
-        client.fetcher.submit(job_for(server.port), is_named=True)
+        client.submit(job_for(server.port), is_named=True)
         (named,) = client.wait(1)
     client.close()
     assert (refused.outcome, refused.reason) == (
@@ -244,9 +246,9 @@ def test_only_the_expected_address_is_connected(client: Client) -> None:
     """The socket itself is compared with the address that was asked for."""
     with Server(answer(PAGE)) as server:
         job = job_for(server.port)
-        client.fetcher.submit(job)
+        client.submit(job)
         (slot,) = client.fetcher._slots.values()
-        slot.transfer.reset("127.0.0.2", server.port, 100, True, True)
+        slot.transfer.reset(bytes([127, 0, 0, 2]), server.port, 100, True, True)
         (result,) = client.wait(1)
     assert result.outcome is Outcome.FORBIDDEN_ADDRESS
     assert server.connections == 0
@@ -295,7 +297,7 @@ def test_connections_in_use_are_not_given_up(client: Client) -> None:
     """Nothing happens while a request is running."""
     with Server(answer(PAGE)) as server:
         client.get(server)
-        client.fetcher.submit(job_for(server.port))
+        client.submit(job_for(server.port))
         client.fetcher.shed()
         client.wait(1)
     assert server.connections == 1
@@ -316,7 +318,7 @@ def test_more_jobs_than_connections() -> None:
     client = Client(connections=2)
     with Server(answer(PAGE)) as server:
         for n in range(5):
-            client.fetcher.submit(job_for(server.port, host=b"h%d.test" % n))
+            client.submit(job_for(server.port, host=b"h%d.test" % n))
         assert client.fetcher.free() == 0
         results = client.wait(5)
     assert [result.outcome for result in results] == [Outcome.SUCCESS] * 5
@@ -335,7 +337,7 @@ def test_waiting_for_a_connection_does_not_count() -> None:
     client = Client(connections=1, total_timeout_s=1.0, first_byte_timeout_s=0.9)
     with Server(slowly) as server:
         for n in range(5):
-            client.fetcher.submit(job_for(server.port, host=b"h%d.test" % n))
+            client.submit(job_for(server.port, host=b"h%d.test" % n))
         results = client.wait(5)
     assert [result.outcome for result in results] == [Outcome.SUCCESS] * 5
     client.close()
@@ -359,7 +361,7 @@ def test_more_connections_than_select_can_count(descriptors: int) -> None:
     with ExitStack() as stack:
         listener = stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=count))
         for n in range(count):
-            client.fetcher.submit(job_for(listener.getsockname()[1], host=b"h%d.test" % n))
+            client.submit(job_for(listener.getsockname()[1], host=b"h%d.test" % n))
         peers: list[socket.socket] = []
         while len(peers) < count:
             assert client.fetcher.poll(0.01) == []
@@ -391,7 +393,7 @@ def test_no_descriptor_left_is_back_pressure() -> None:
             pass
         try:
             for n in range(20):
-                client.fetcher.submit(job_for(server.port, host=b"h%d.test" % n))
+                client.submit(job_for(server.port, host=b"h%d.test" % n))
             results = client.fetcher.poll(0) + client.fetcher.poll(0)
             allowed = client.fetcher._limit
         finally:
@@ -408,7 +410,7 @@ def test_fault_of_the_multi_handle_ends_its_jobs(client: Client) -> None:
     """All running jobs end with a reason, and the next ones use a new handle."""
     with Server(answer_and_stall()) as stalled, Server(answer(PAGE)) as server:
         for n in range(3):
-            client.fetcher.submit(job_for(stalled.port, host=b"h%d.test" % n))
+            client.submit(job_for(stalled.port, host=b"h%d.test" % n))
         client.fetcher.poll(0)
         client.loop.socket_changed(1, 10**6, None, None)  # no such descriptor: epoll_ctl fails
         results = client.wait(3)
@@ -464,7 +466,7 @@ def test_close_with_transfers_running() -> None:
     """pycurl/pycurl#1058: closing drops what runs; nothing is left to use."""
     client = Client()
     with Server(answer_and_stall()) as server:
-        client.fetcher.submit(job_for(server.port))
+        client.submit(job_for(server.port))
         client.fetcher.poll(0)
         client.close()
     assert client.fetcher.free() == 0

@@ -23,6 +23,8 @@ from tests.fetch.conftest import Client, job_for
 if TYPE_CHECKING:
     from larbinpy.testing.servers import Script
 
+pytestmark = pytest.mark.usefixtures("way")
+
 HTML = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 CHUNKED = HTML + b"Transfer-Encoding: chunked\r\n\r\n"
 LIMIT = 10_000
@@ -208,7 +210,7 @@ def test_stalled_tls_handshake() -> None:
     with Server(answer_and_stall()) as server:
         job = job_for(server.port, https=True)
         job.url = job.url.replace(b"http:", b"https:")
-        client.fetcher.submit(job)
+        client.submit(job)
         (result,) = client.wait(1)
         client.close()
     assert result.outcome is Outcome.TIMEOUT
@@ -219,7 +221,7 @@ def test_tls_with_a_plain_peer(client: Client) -> None:
     with Server(lambda connection: connection.send(b"HTTP/1.1 400 Bad\r\n\r\n" * 9)) as server:
         job = job_for(server.port, https=True)
         job.url = job.url.replace(b"http:", b"https:")
-        client.fetcher.submit(job)
+        client.submit(job)
         (result,) = client.wait(1)
     assert result.outcome is Outcome.TLS_ERROR
 
@@ -228,7 +230,7 @@ def test_refused_connection(client: Client) -> None:
     """A closed port is no connection."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-    client.fetcher.submit(job_for(port))
+    client.submit(job_for(port))
     (result,) = client.wait(1)
     assert (result.outcome, result.status) == (Outcome.NO_CONNECTION, 0)
 
@@ -238,9 +240,9 @@ def test_good_hosts_beside_bad_ones() -> None:
     client = Client(connections=60)
     with Server(answer_and_stall()) as bad, Server(answer(response(b"x"))) as good:
         for n in range(30):
-            client.fetcher.submit(job_for(bad.port, host=b"bad%d.test" % n))
+            client.submit(job_for(bad.port, host=b"bad%d.test" % n))
         for n in range(30):
-            client.fetcher.submit(job_for(good.port, host=b"good%d.test" % n))
+            client.submit(job_for(good.port, host=b"good%d.test" % n))
         results = client.wait(30, within_s=5)
         client.close()
     assert {result.job.port for result in results} == {good.port}

@@ -67,7 +67,7 @@ def get(
         client = Client(**changes)
         for _ in range(count):
             job = job_for(server.port, host=host)
-            client.fetcher.submit(replace(job, https=True, url=job.url.replace(b"http", b"https")))
+            client.submit(replace(job, https=True, url=job.url.replace(b"http", b"https")))
             results += client.wait(1)
         client.close()
     assert server.connections == connections_made

@@ -49,7 +49,7 @@ class Run:
         return added
 
     def take(self, limit: int = 100) -> list[FetchJob]:
-        jobs = [taken.job for taken in self.frontier.take(1, limit)]
+        jobs = self.frontier.take(1, limit)
         self.out.update((job.id, job) for job in jobs)
         return jobs
 

@@ -71,8 +71,8 @@ def take_all(frontier: Frontier, table: HostTable, now_ns: int) -> list[FetchJob
         table.resolved(host_id, IP, now_ns)
     found = []
     while taken := frontier.take(now_ns, 1):
-        found.append(taken[0].job)
-        frontier.skip(taken[0].job.host_id)
+        found += taken
+        frontier.skip(taken[0].host_id)
     return found
 
 

@@ -72,11 +72,11 @@ def test_same_as_reference(steps: list[tuple[str, Any]]) -> None:
     """Whatever libcurl delivers, both keep and judge the same, until the first abort."""
     pair = [module.Transfer(lambda _: None, TYPES) for module in (native, reference)]
     for transfer in pair:
-        transfer.reset("", 0, 100, True, True)
+        transfer.reset(b"", 0, 100, True, True)
     for verb, value in steps:
         if verb == "reset":
             for transfer in pair:
-                transfer.reset("", 0, *value)
+                transfer.reset(b"", 0, *value)
             continue
         if pair[1].abort:
             continue
@@ -88,7 +88,7 @@ def test_same_as_reference(steps: list[tuple[str, Any]]) -> None:
 
 def fresh(limit: int = 1000) -> native.Transfer:
     transfer = native.Transfer(lambda _: None, TYPES)
-    transfer.reset("127.0.0.1", 80, limit, True, True)
+    transfer.reset(bytes([127, 0, 0, 1]), 80, limit, True, True)
     return transfer
 
 
@@ -98,7 +98,7 @@ def test_a_transfer_is_one_request() -> None:
     where = ("127.0.0.1", "127.0.0.1", 80, 9)
     assert [transfer.before_request(*where) for _ in range(3)] == [0, 1, 1]
     assert transfer.abort == native.ABORT_REPEATED
-    transfer.reset("127.0.0.1", 80, 1000, True, True)
+    transfer.reset(bytes([127, 0, 0, 1]), 80, 1000, True, True)
     assert transfer.before_request(*where) == transfer.abort == 0
 
 
@@ -125,7 +125,7 @@ def test_body_in_many_pieces() -> None:
     for n in range(100):
         assert transfer.write(b"%d," % n) == len(b"%d," % n)
     assert transfer.body == b"".join(b"%d," % n for n in range(100))
-    transfer.reset("127.0.0.1", 80, 10, True, True)
+    transfer.reset(bytes([127, 0, 0, 1]), 80, 10, True, True)
     assert (transfer.body, transfer.headers, transfer.bytes_read) == (b"", b"", 0)
 
 
@@ -147,7 +147,7 @@ def test_socket_for_the_expected_address_only(address: tuple[str, int], is_fine:
     """A socket is made for one address, non-blocking and closed at exec; its maker is told."""
     told: list[int] = []
     transfer = native.Transfer(told.append, TYPES)
-    transfer.reset("127.0.0.1", 80, 0, True, True)
+    transfer.reset(bytes([127, 0, 0, 1]), 80, 0, True, True)
     number = transfer.open_socket(0, (socket.AF_INET, socket.SOCK_STREAM, 0, address))
     if not is_fine:
         assert (number, told, transfer.abort) == (-1, [], native.ABORT_ADDRESS)

@@ -19,7 +19,7 @@ class Transfer:
     def __init__(self, opened: Callable[[int], None], types: tuple[bytes, ...]) -> None:
         self._types = types
 
-    def reset(self, ip: str, port: int, limit: int, check_type: bool, check_length: bool) -> None:
+    def reset(self, ip: bytes, port: int, limit: int, check_type: bool, check_length: bool) -> None:
         self._limit = limit
         self._check_type = check_type
         self._check_length = check_length
@@ -66,7 +66,7 @@ class Transfer:
     def open_socket(self, purpose: int, address: tuple[Any, ...]) -> int:
         raise NotImplementedError
 
-    def before_request(self, ip: str, local_ip: str, port: int, local_port: int) -> int:
+    def before_request(self, ip: str, local_ip: bytes, port: int, local_port: int) -> int:
         self.requests += 1
         if self.requests > 1:
             self.abort = 9

@@ -83,9 +83,9 @@ class Shard:
 
     def take(self) -> FetchJob:
         """The next URL; its host is busy."""
-        (taken,) = self.frontier.take(self.now, 1)
-        taken.job.ip = bytes([127, 0, 0, taken.job.host_id + 1])
-        return taken.job
+        (job,) = self.frontier.take(self.now, 1)
+        job.ip = bytes([127, 0, 0, job.host_id + 1])
+        return job
 
     def stranger(self, number: int) -> FetchJob:
         """A request to some other address, that stands in no log."""

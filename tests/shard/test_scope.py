@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from larbinpy.frontier.frontier import Taken
 from larbinpy.links.filters import make_filter
 from larbinpy.records import ID_SHARD_SHIFT, FetchJob
 from larbinpy.shard.scope import Scope
@@ -15,9 +14,9 @@ if TYPE_CHECKING:
 SHARD = 3 << ID_SHARD_SHIFT
 
 
-def taken(lsn: int, path: bytes) -> Taken:
+def taken(lsn: int, path: bytes) -> FetchJob:
     """A URL whose record has this number."""
-    return Taken(FetchJob(SHARD | lsn, b"http://a.test" + path, b"a.test", 80, https=False), 0)
+    return FetchJob(SHARD | lsn, b"http://a.test" + path, b"a.test", 80, https=False)
 
 
 def scope(made: list[int], *, below: int, needs_sites: bool = False) -> Scope:
