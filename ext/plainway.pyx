@@ -120,36 +120,38 @@ cdef class PlainEnds:
     cdef object _give
     cdef dict _troubles
     cdef unsigned long long _slow_us
-    cdef list _jobs
-    cdef unsigned long long _read
-    cdef unsigned long long _written
 
     def __cinit__(self, release, give, dict troubles not None, unsigned long long slow_ns):
         self._release = release
         self._give = give
         self._troubles = troubles
         self._slow_us = slow_ns // 1000
-        self._jobs = []
 
-    def take(self, FetchResult result not None, long long now_ns):
-        """Take a result: its host's delay begins, a parser gets it; False when it is not plain."""
-        cdef FetchJob job = result.job
+    def take(self, list results not None, long long now_ns):
+        """Take what is plain: the delays of its hosts begin, a parser gets it.
+
+        Returns:
+            The jobs of what was taken, bytes read and bytes written; then the other results.
+        """
+        cdef FetchResult result
+        cdef FetchJob job
+        cdef list jobs = [], others = []
+        cdef unsigned long long read = 0, written = 0
+        for result in results:
+            job = result.job
+            if not self._is_plain(result, job):
+                others.append(result)
+                continue
+            self._give(result)
+            self._release(job.host_id, now_ns - <long long>result.duration_us * 1000, now_ns)
+            jobs.append(job)
+            read += result.bytes_read
+            written += result.bytes_written
+        return jobs, read, written, others
+
+    cdef bint _is_plain(self, FetchResult result, FetchJob job) except -1:
         if result.outcome is not SUCCESS or job.kind is not PAGE or job.id & WITHOUT_ENQ:
             return False
         if result.status == 0 or result.duration_us >= self._slow_us:
             return False
-        if self._troubles and job.host in self._troubles:
-            return False
-        self._give(result)
-        self._release(job.host_id, now_ns - <long long>result.duration_us * 1000, now_ns)
-        self._read += result.bytes_read
-        self._written += result.bytes_written
-        self._jobs.append(job)
-        return True
-
-    def taken(self):
-        """Jobs of the results taken since the last call, bytes read and bytes written."""
-        cdef tuple told = (self._jobs, self._read, self._written)
-        self._jobs = []
-        self._read = self._written = 0
-        return told
+        return not (self._troubles and job.host in self._troubles)

@@ -44,27 +44,26 @@ class Results:
 
     def take_all(self, results: list[FetchResult]) -> None:
         """Requests have ended; those that went well all the way are taken by few steps."""
-        now = self._clock.now_ns()
+        if results and self._is_plain():
+            results = self._take_plain(results)
         for result in results:
-            if self._is_plain() and self._plain.take(result, now):
-                continue
-            self._note_plain(now)
             self.take(result)
-        self._note_plain(now)
 
     def _is_plain(self) -> bool:
         """Whether a good result means nothing but itself."""
         is_free = not (self._waits_for_links or self._bandwidth.is_limited)
         return is_free and self._manners.is_line_fine and not len(self._suspects)
 
-    def _note_plain(self, now: int) -> None:
-        """Count what was taken, and let everybody know who must."""
-        jobs, read, written = self._plain.taken()
+    def _take_plain(self, results: list[FetchResult]) -> list[FetchResult]:
+        """Take what is plain, and let everybody know who must; returns the others."""
+        now = self._clock.now_ns()
+        jobs, read, written, others = self._plain.take(results, now)
         if jobs:
             self._flow.in_flight -= len(jobs)
             self._ledger.traffic(read, written)
             self._manners.all_well(jobs, now)
             self._slots.end_all(jobs)
+        return others
 
     def take(self, result: FetchResult) -> None:
         """A request has ended."""

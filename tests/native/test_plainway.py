@@ -106,14 +106,13 @@ def ends(troubles: dict[bytes, object]) -> tuple[PlainEnds, list[Any]]:
 
 
 def test_a_good_result_frees_its_host_and_goes_to_a_parser() -> None:
-    """The delay counts from the start of the request; what was taken is told once."""
+    """The delay counts from the start of the request; what is not good stays."""
     plain, calls = ends({OTHER: object()})
     good = result(7, duration_us=3000, bytes_read=50, bytes_written=20)
     good.job.host_id = 4
-    assert plain.take(good, NOW)
+    bad = result(8, outcome=Outcome.TIMEOUT)
+    assert plain.take([bad, good, bad], NOW) == ([good.job], 50, 20, [bad, bad])
     assert calls == [good, (4, NOW - 3_000_000, NOW)]
-    assert plain.taken() == ([good.job], 50, 20)
-    assert plain.taken() == ([], 0, 0)
 
 
 @pytest.mark.parametrize(
@@ -124,8 +123,9 @@ def test_a_good_result_frees_its_host_and_goes_to_a_parser() -> None:
 def test_other_results_are_left(fields: dict[str, Any]) -> None:
     """Nothing is done about what is not good, or slow."""
     plain, calls = ends({})
-    assert not plain.take(result(7, **fields), NOW)
-    assert (calls, plain.taken()) == ([], ([], 0, 0))
+    left = [result(7, **fields)]
+    assert plain.take(left, NOW) == ([], 0, 0, left)
+    assert calls == []
 
 
 def test_results_that_others_wait_for_are_left() -> None:
@@ -135,5 +135,5 @@ def test_results_that_others_wait_for_are_left() -> None:
         one = result(7)
         for name, value in change.items():
             setattr(one.job, name, value)
-        assert not plain.take(one, NOW)
+        assert plain.take([one], NOW) == ([], 0, 0, [one])
     assert calls == []
