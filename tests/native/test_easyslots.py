@@ -13,8 +13,6 @@ from larbinpy._native.easyslots import Running, Slot
 from larbinpy._native.transfer import Transfer
 from larbinpy.records import FetchJob, Outcome
 
-SEED = random.randrange(1 << 32)
-
 
 class Handle:
     """Notes what is set, as a ``pycurl.Curl`` would take it."""
@@ -111,10 +109,10 @@ def test_a_request_that_never_went_out_lasts_from_its_start() -> None:
     assert (result.start_us, result.duration_us) == (one.start_us, 9)
 
 
-def test_running_slots_are_a_list() -> None:
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_running_slots_are_a_list(seed: int) -> None:
     """Random starts and ends: order, who is late, who receives chunks; each is late once."""
-    chance = random.Random(SEED)
-    print("seed", SEED)
+    chance = random.Random(seed)
     running, idle = Running(), [slot() for _ in range(20)]
     model: list[Slot] = []
     asked: set[int] = set()
