@@ -311,7 +311,7 @@ class Parser:
         if not finished:
             return
         readings = [entry for batch in finished for entry in batch.readings]
-        lines = [self._lines.line(r.page, r.parsed, r.mime) for r in readings]
+        lines = self._lines.lines(readings)
         if not self._attempt(partial(self._log.append, lines)):
             return
         self._batches = [batch for batch in self._batches if batch not in finished]

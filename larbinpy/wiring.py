@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from larbinpy import url as urls
+from larbinpy._native.logline import LineMaker
 from larbinpy._native.neartable import NearTable
 from larbinpy.config import Config, from_json
 from larbinpy.dedup import content
@@ -26,7 +27,6 @@ from larbinpy.records import Directive
 from larbinpy.shared import NEAR_BYTES, PAGES_BYTES
 from larbinpy.state import STORED, SUFFIX_LIST
 from larbinpy.store.base import Nothing
-from larbinpy.store.crawllog import LineMaker
 from larbinpy.store.files import Files
 from larbinpy.store.transaction import StoredPages
 from larbinpy.url import Base, Equal, LarbinBase

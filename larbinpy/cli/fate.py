@@ -145,6 +145,6 @@ def refusal_of(
 
 
 def _lines(state: Path, manifest: Manifest, url: bytes) -> list[LogLine]:
-    spelt = escaped(url).encode("ascii")
+    spelt = escaped(url)
     found = lines_of(state / LOG, manifest.key, spelt)
     return [LogLine(offset, json.loads(line)) for offset, line in found]

@@ -1,125 +1,30 @@
 """``crawl.log``: one JSON line for every URL that got its Outcome, and for every other request.
 
 Several parsers write the same file: each takes its lock, cuts a line that a dead writer left torn,
-and appends whole lines by one ``write()`` a batch.
+and appends whole lines by one ``write()`` a batch.  Lines are made by ``ext/logline.pyx``.
 """
 
 from __future__ import annotations
 
 import fcntl
-import json
 import os
-import socket
-import time
 from contextlib import suppress
-from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from larbinpy._native.jsontext import quoted
+from larbinpy._native.logline import quoted
 from larbinpy.errors import StorageError
-from larbinpy.records import Directive, Kind, Outcome
 from larbinpy.store.crawlindex import NAME as INDEX
 from larbinpy.store.crawlindex import CrawlIndex
-from larbinpy.store.validators import NONE, Validators
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
-    from larbinpy.records import Page, ParsedPage
-
 _TAIL_BYTES: Final = 1 << 16
-_LINE: Final = (
-    '{"ts":"%s.%06dZ","kind":"%s","id":%d,"attempt":%d,"url":%s,"outcome":"%s","status":%s,'
-    '"bytes":%d,"mime":%s,"depth":%d,"via":%s,"ip":%s,"duration_ms":%d,"digest":%s,'
-    '%s,"robots":%s,"canonical":%s,"etag":%s,"modified":%s,"reason":%s}\n'
-)
-_NO_NEAR: Final = '"simhash":null,"near":null'
-_KINDS: Final = {kind: kind.name.lower() for kind in Kind}
-_DIRECTIVES: Final = {
-    Directive(bits): f'"{",".join(str(one.name).lower() for one in Directive(bits))}"'
-    if bits
-    else "null"
-    for bits in range(1 << len(Directive))
-}
-_OUTCOMES: Final = {outcome: outcome.label for outcome in Outcome}
-NO_DIGEST: Final = bytes(16)
 
 
-class LineMaker:
-    """Formats log lines; keeps the last second it has spelt out, for most lines share it."""
-
-    __slots__ = ("_digest", "_second", "_second_text")
-
-    def __init__(self, digest: str = "xxh3-128") -> None:
-        """``digest``: name of the algorithm of all digests."""
-        self._digest = digest
-        self._second = -1
-        self._second_text = ""
-
-    def line(self, page: Page, parsed: ParsedPage, mime: bytes) -> bytes:
-        """The line of a page, fields as ``docs/crawl-log.md`` lists them.
-
-        Cost: about 2 us.
-        """
-        second, micros = divmod(page.start_us, 1_000_000)
-        if second != self._second:
-            self._second = second
-            self._second_text = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
-        is_good = parsed.outcome == Outcome.SUCCESS and page.kind == Kind.PAGE
-        version = Validators.of(page.headers) if is_good else NONE
-        digest = f'"{self._digest}:{parsed.digest.hex()}"' if parsed.digest != NO_DIGEST else "null"
-        return (
-            _LINE
-            % (
-                self._second_text,
-                micros,
-                _KINDS[page.kind],  # type: ignore[index]  # an int of the same value
-                page.id,
-                page.attempt,
-                _quote(page.url),
-                _OUTCOMES[parsed.outcome],
-                page.status or "null",
-                parsed.body_bytes,
-                _quote(mime),
-                page.depth,
-                _quote(page.via),
-                _address(page.ip),
-                (page.duration_us + 500) // 1000,
-                digest,
-                _near(parsed) if parsed.simhash else _NO_NEAR,
-                _DIRECTIVES[parsed.directives],
-                _quote(parsed.canonical),
-                _quote(version.etag),
-                _quote(version.modified),
-                _quote(page.reason),
-            )
-        ).encode("ascii")
-
-
-def _near(parsed: ParsedPage) -> str:
-    return f'"simhash":"{parsed.simhash:016x}","near":{parsed.near or "null"}'
-
-
-def escaped(text: bytes) -> str:
+def escaped(text: bytes) -> bytes:
     """The inside of a JSON string; remote bytes can never end it or break the line."""
-    return _quote(text)[1:-1] if text else ""
-
-
-def _quote(text: bytes) -> str:
-    """A JSON string; null for an empty text."""
-    return quoted(text) or _spelt_out(text)
-
-
-def _spelt_out(text: bytes) -> str:
-    return json.dumps(text.decode("utf-8", "backslashreplace")).replace("\x7f", "\\u007f")
-
-
-@lru_cache(maxsize=4096)
-def _address(ip: bytes) -> str:
-    if not ip:
-        return "null"
-    return f'"{socket.inet_ntop(socket.AF_INET if len(ip) == 4 else socket.AF_INET6, ip)}"'
+    return quoted(text)[1:-1] if text else b""
 
 
 class CrawlLog:
@@ -143,7 +48,7 @@ class CrawlLog:
             raise StorageError(f"{path}: {error.strerror}") from error
         self._index = CrawlIndex(path.with_name(INDEX), key, is_trusted=is_trusted)
 
-    def append(self, lines: Sequence[bytes]) -> None:
+    def append(self, lines: bytes) -> None:
         """Append whole lines; all of them or none.
 
         Raises:
@@ -153,12 +58,11 @@ class CrawlLog:
         """
         if not lines:
             return
-        data = b"".join(lines)
         fcntl.flock(self._fd, fcntl.LOCK_EX)
         try:
             end = self._cut_torn_line()
-            self._write(data, end)
-            self._index.appended(self._fd, end + len(data), len(data))
+            self._write(lines, end)
+            self._index.appended(self._fd, end + len(lines), len(lines))
         except OSError as error:
             raise StorageError(f"{self._path}: {error.strerror}") from error
         finally:

@@ -74,7 +74,8 @@ def write(state: Path, urls: int, hosts: int) -> None:
         put = fifo.put(links(start, hosts), MASK)
         places = list(memoryview(put.positions).cast("Q"))
         ended = range(1, BATCH, 2)
-        log.append([LINE % (put.first_lsn + n, url_of(start + n, hosts)[0]) for n in ended])
+        lines = [LINE % (put.first_lsn + n, url_of(start + n, hosts)[0]) for n in ended]
+        log.append(b"".join(lines))
         pages = [ParsedPage(put.first_lsn + n, 1, Outcome.SUCCESS, 200) for n in ended]
         fifo.done(b"".join(map(done_entry, pages)), [places[n] for n in ended])
         fifo.flush()
@@ -133,7 +134,7 @@ def measure_appends(directory: Path) -> None:
         for log in logs:
             began = time.perf_counter()
             for _ in range(1000):
-                log.append(lines)
+                log.append(b"".join(lines))
             pair.append((time.perf_counter() - began) / 64_000 * 1e6)
         pairs.append(pair)
     more = statistics.median(first - second for first, second in pairs)

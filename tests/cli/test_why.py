@@ -36,7 +36,7 @@ def log_line(path: Path, number: int, id_lsn: int, kind: str = "page", **more: o
         "via": None, "digest": None, "reason": None, **more,
     }  # fmt: skip
     log = CrawlLog(path / "crawl.log", states.KEY)
-    log.append([json.dumps(fields, separators=(",", ":")).encode() + b"\n"])
+    log.append(json.dumps(fields, separators=(",", ":")).encode() + b"\n")
     log.close()
 
 

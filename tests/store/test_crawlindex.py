@@ -24,7 +24,7 @@ def line(n: int, more: bytes = b"") -> bytes:
 
 def append(log: Path, *lines: bytes, is_trusted: bool = True) -> None:
     writer = CrawlLog(log, KEY, is_trusted=is_trusted)
-    writer.append(lines)
+    writer.append(b"".join(lines))
     writer.close()
 
 
@@ -114,10 +114,10 @@ def test_lines_are_indexed_while_the_log_grows(log: Path, monkeypatch: pytest.Mo
     """Every so many bytes; what is behind the index is found all the same."""
     monkeypatch.setattr(crawlindex, "STEP_BYTES", 2 * len(line(1)))
     writer = CrawlLog(log, KEY)
-    writer.append([line(6)])
+    writer.append(line(6))
     assert not is_whole(log)
     assert found(log, 6) == [line(6)]
-    writer.append([line(7)])
+    writer.append(line(7))
     assert is_whole(log)
     writer.close()
 

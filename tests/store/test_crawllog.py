@@ -13,9 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from larbinpy._native.logline import LineMaker
 from larbinpy.errors import StorageError
-from larbinpy.records import Directive, Kind, Outcome, ParsedPage
-from larbinpy.store.crawllog import CrawlLog, LineMaker
+from larbinpy.records import Directive, Kind, Outcome, ParsedPage, Reading
+from larbinpy.store.crawllog import CrawlLog
 from tests.records import page
 
 if TYPE_CHECKING:
@@ -33,7 +34,8 @@ FIELDS = [
 
 def read(page_: Page, parsed: ParsedPage | None = None, mime: bytes = b"text/html") -> Any:
     """The line of a page, taken apart."""
-    line = LineMaker().line(page_, parsed or ParsedPage(1, 1, Outcome.SUCCESS), mime)
+    parsed = parsed or ParsedPage(1, 1, Outcome.SUCCESS)
+    line = LineMaker().lines([Reading(page_, parsed, mime)])
     assert line.endswith(b"\n")
     assert line.count(b"\n") == 1
     return json.loads(line)
@@ -127,7 +129,8 @@ def test_one_maker_for_many_seconds() -> None:
     maker = LineMaker()
     parsed = ParsedPage(1, 1, Outcome.SUCCESS)
     times = [0, 999_999, 1_000_000, 5, 86_400_000_000]
-    got = [json.loads(maker.line(page(start_us=us), parsed, b""))["ts"] for us in times]
+    lines = (maker.lines([Reading(page(start_us=us), parsed)]) for us in times)
+    got = [json.loads(line)["ts"] for line in lines]
     assert got == [
         "1970-01-01T00:00:00.000000Z",
         "1970-01-01T00:00:00.999999Z",
@@ -153,7 +156,7 @@ def test_hostile_bytes_never_break_a_line(
     """One line of printable ASCII, whatever came; what is UTF-8 is read back as it was."""
     maker = LineMaker()
     parsed = ParsedPage(1, 1, Outcome.SUCCESS)
-    line = maker.line(page(url, via=via, reason=reason), parsed, mime)
+    line = maker.lines([Reading(page(url, via=via, reason=reason), parsed, mime)])
     assert line[-1:] == b"\n"
     assert all(0x20 <= byte < 0x7F for byte in line[:-1])
     got = json.loads(line)
@@ -165,7 +168,7 @@ def test_hostile_bytes_never_break_a_line(
 # --- the file ------------------------------------------------------------------------------------
 
 
-def log_with(path: Path, lines: list[bytes]) -> None:
+def log_with(path: Path, lines: bytes) -> None:
     log = CrawlLog(path, KEY)
     log.append(lines)
     log.close()
@@ -174,9 +177,9 @@ def log_with(path: Path, lines: list[bytes]) -> None:
 def test_lines_are_appended(tmp_path: Path) -> None:
     """A log that exists is gone on with."""
     path = tmp_path / "crawl.log"
-    log_with(path, [b"1\n", b"2\n"])
-    log_with(path, [])
-    log_with(path, [b"3\n"])
+    log_with(path, b"1\n2\n")
+    log_with(path, b"")
+    log_with(path, b"3\n")
     assert path.read_bytes() == b"1\n2\n3\n"
 
 
@@ -186,7 +189,7 @@ def test_a_torn_line_is_cut(tmp_path: Path, whole: bytes, size: int) -> None:
     """Whatever a dead writer left behind the last line end, however long it is."""
     path = tmp_path / "crawl.log"
     path.write_bytes(whole + b"x" * size)
-    log_with(path, [b"next\n"])
+    log_with(path, b"next\n")
     assert path.read_bytes() == whole + b"next\n"
 
 
@@ -194,10 +197,10 @@ def test_a_line_that_another_tore_meanwhile_is_cut(tmp_path: Path) -> None:
     """Looked for at each append, not only when the log is opened."""
     path = tmp_path / "crawl.log"
     log = CrawlLog(path, KEY)
-    log.append([b"1\n"])
+    log.append(b"1\n")
     with path.open("ab") as other:
         other.write(b"torn")
-    log.append([b"2\n"])
+    log.append(b"2\n")
     log.close()
     assert path.read_bytes() == b"1\n2\n"
 
@@ -206,7 +209,7 @@ def test_a_short_write_is_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyP
     """All lines of a batch or none; and the lock is free again."""
     path = tmp_path / "crawl.log"
     log = CrawlLog(path, KEY)
-    log.append([b"1\n"])
+    log.append(b"1\n")
     write, left = os.write, [3]
 
     def write_a_part(fd: int, data: memoryview) -> int:
@@ -219,9 +222,9 @@ def test_a_short_write_is_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(os, "write", write_a_part)
     with pytest.raises(StorageError, match="No space left"):
-        log.append([b"2\n", b"3\n"])
+        log.append(b"2\n3\n")
     monkeypatch.undo()
-    log_with(path, [b"4\n"])
+    log_with(path, b"4\n")
     log.close()
     assert path.read_bytes() == b"1\n4\n"
 
@@ -239,7 +242,8 @@ from larbinpy.store.crawllog import CrawlLog
 log = CrawlLog(Path(sys.argv[1]), bytes(16))
 name = sys.argv[2].encode()
 for batch in range(150):
-    log.append([b"%b %d %b\\n" % (name, batch * 3 + n, name * 200) for n in range(3)])
+    lines = [b"%b %d %b\\n" % (name, batch * 3 + n, name * 200) for n in range(3)]
+    log.append(b"".join(lines))
 """
 
 

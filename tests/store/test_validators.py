@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from larbinpy.records import Kind, Outcome, ParsedPage
-from larbinpy.store.crawllog import CrawlLog, LineMaker
-from larbinpy.store.validators import MAX_ETAG_BYTES, Validators, latest
+from larbinpy._native.logline import MAX_ETAG_BYTES, LineMaker, version
+from larbinpy.records import Kind, Outcome, ParsedPage, Reading
+from larbinpy.store.crawllog import CrawlLog
+from larbinpy.store.validators import Validators, latest
 from tests.records import page
 
 if TYPE_CHECKING:
@@ -36,14 +37,15 @@ HEADERS = b'HTTP/1.1 200 OK\r\nETag: W/"a b"\r\nLast-Modified: %b\r\n' % DATE
 )
 def test_what_is_kept_of_a_response(fields: bytes, etag: bytes, modified: bytes) -> None:
     """What could be sent back: of bounded length, in visible ASCII."""
-    assert Validators.of(b"HTTP/1.1 200 OK\r\n" + fields) == Validators(etag, modified)
+    assert version(b"HTTP/1.1 200 OK\r\n" + fields) == (etag, modified)
 
 
 def append(path: Path, url: bytes, headers: bytes, outcome: Outcome = Outcome.SUCCESS,
            kind: Kind = Kind.PAGE) -> None:  # fmt: skip
     log = CrawlLog(path, KEY)
     parsed = ParsedPage(1, 1, outcome)
-    log.append([LineMaker().line(page(url, headers=headers, kind=kind), parsed, b"text/html")])
+    got = page(url, headers=headers, kind=kind)
+    log.append(LineMaker().lines([Reading(got, parsed, b"text/html")]))
     log.close()
 
 

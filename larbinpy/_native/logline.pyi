@@ -1,0 +1,13 @@
+from typing import final
+
+from larbinpy._native.pages import Reading
+
+MAX_ETAG_BYTES: int
+
+def quoted(text: bytes) -> bytes: ...
+def version(headers: bytes) -> tuple[bytes, bytes]: ...
+
+@final
+class LineMaker:
+    def __init__(self, digest: str = "xxh3-128") -> None: ...
+    def lines(self, readings: list[Reading]) -> bytes: ...
