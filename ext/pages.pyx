@@ -79,7 +79,8 @@ cdef class ParsedPage:
         simhash: 0 = not known.
         directives: whether they are obeyed or not; this and what follows is for the log, not in
             PARSED.
-        canonical: the URL that the page says is its own, when that is another one.
+        canonical: the URL that the page says is its own, when that is another one, or that it
+            redirects to.
     """
 
     id: cython.ulonglong

@@ -18,7 +18,8 @@ from larbinpy.records import Filtered
 from larbinpy.report import timestamp
 
 if TYPE_CHECKING:
-    from larbinpy.cli.fate import Fate, LogLine
+    from larbinpy.cli.fate import Fate, LogLine, Target
+    from larbinpy.cli.newlink import NewLink
     from larbinpy.frontier.search import Place
 
 Answer = dict[str, Any]  # what JSON can say
@@ -33,6 +34,11 @@ KEYS: Final = {
     Filtered.SEGMENT_REPEATS: "maxSegmentRepeats",
     Filtered.QUERY: "maxQueryParameters, maxQuerySize",
     Filtered.NOFOLLOW: "ignoreNofollow, ignoreRel",
+    Filtered.REDIRECTS: "maxRedirects",
+    Filtered.NOT_INCLUDED: "include",
+    Filtered.EXCLUDED: "exclude",
+    Filtered.NOT_ACCEPTED: "accept",
+    Filtered.ACCEPT_ERROR: "accept",
 }
 """Keys of the configuration that a filter obeys."""
 
@@ -121,9 +127,21 @@ def decision(fate: Fate, directory: Path) -> Answer:
     if found.is_seen:
         record = _record(found.done_at or found.url_at or found.seen, directory)
         return _decided("done", "its line in crawl.log is lost", None, record)
-    if fate.refusal is not None:
-        return _decided("refused", f"filter {filter_name(fate.refusal)}", None, None)
-    return _decided("unknown", "no link to it was queued", None, None)
+    state, decided = _unqueued(fate.link)
+    table = fate.link.table if fate.link else None
+    if table is None:
+        return _decided(state, decided, None, None)
+    saved = moment(table.stat().st_mtime_ns // 1000)
+    return _decided(state, decided, saved, str(table.relative_to(directory)))
+
+
+def _unqueued(link: NewLink | None) -> tuple[str, str]:
+    """State of a URL that no link to was queued, and why none was, as far as it is known."""
+    if link is not None and link.refusal is not None:
+        return "refused", f"filter {filter_name(link.refusal)}"
+    if link is not None and link.table is not None:
+        return "unknown", f"no link to it was queued: by {link.table.name} it counts as seen"
+    return "unknown", "no link to it was queued"
 
 
 def _decided(state: str, decided: str, when: str | None, record: str | None) -> Answer:
@@ -131,12 +149,15 @@ def _decided(state: str, decided: str, when: str | None, record: str | None) -> 
 
 
 def _ended(end: LogLine) -> Answer:
+    return _decided("done", _outcome(end), end.fields["ts"], f"{LOG} at byte {end.offset}")
+
+
+def _outcome(end: LogLine) -> str:
     fields = end.fields
     status = f", status {fields['status']}" if fields["status"] else ""
     reason = f": {fields['reason']}" if fields["reason"] else ""
     digest = f", digest {fields['digest']}" if fields["outcome"] == "duplicate" else ""
-    decided = f"{fields['outcome']}{reason}{status}{digest}"
-    return _decided("done", decided, fields["ts"], f"{LOG} at byte {end.offset}")
+    return f"{fields['outcome']}{reason}{status}{digest}"
 
 
 def _waits(fate: Fate, directory: Path) -> Answer:
@@ -169,11 +190,15 @@ def filter_name(refusal: Filtered) -> str:
 
 
 def history(fate: Fate) -> Answer:
-    """How the URL was found, how often it was tried, and what is known of its host."""
+    """How the URL was found and tried, what explains its end, and what is known of its host."""
     found, retry = fate.found, fate.found.retry
     return {
         **_origin(fate),
+        "repeats": _repeats(fate),
+        "leads_to": _leads_to(fate.target) if fate.target else None,
+        "accept": (fate.link.accept or None) if fate.link else None,
         "queued": _queued(fate),
+        "ahead": found.ahead if found.is_waiting else None,
         "tries": len(fate.tries) or None,
         "next_try": moment(retry.not_before_us) if retry and found.is_waiting else None,
         "backoff": _backoff(fate),
@@ -189,6 +214,25 @@ def _origin(fate: Fate) -> Answer:
     for line in (fate.ends + fate.tries)[-1:]:
         return {"depth": line.fields["depth"], "via": line.fields["via"]}
     return {}
+
+
+def _repeats(fate: Fate) -> Answer | None:
+    """The page that a duplicate repeats; its table of pages knows digests only."""
+    if fate.original is None:
+        return None
+    fields, offset = fate.original.fields, fate.original.offset
+    return {"url": fields["url"], "fetched": fields["ts"], "record": f"{LOG} at byte {offset}"}
+
+
+def _leads_to(target: Target) -> Answer:
+    """The target of a redirection, and what became of it."""
+    if target.end is not None:
+        state, decided = "done", _outcome(target.end)
+    elif target.is_queued:
+        state, decided = "waiting", "it was queued"
+    else:
+        state, decided = _unqueued(target.link)
+    return {"url": target.url.decode("ascii"), "state": state, "decided": decided}
 
 
 def _queued(fate: Fate) -> Answer | None:
@@ -232,12 +276,16 @@ def prospect(fate: Fate) -> str:
     found = fate.found
     if found.is_waiting and fate.end is not None:
         return "its end is being noted; after a kill before that it would be fetched again"
+    if fate.refusal is not None:
+        return f"once the crawl goes on, it ends as outSite by {filter_name(fate.refusal)}"
     if found.is_waiting:
         return _next_fetch(fate)
     if found.is_seen or fate.ends:
         return "nothing: a link to it counts as a duplicate"
-    if fate.refusal is not None:
-        return f"a link to it would be refused by {filter_name(fate.refusal)}"
+    if fate.link is not None and fate.link.refusal is not None:
+        return f"a link to it would be refused by {filter_name(fate.link.refusal)}"
+    if fate.link is not None and fate.link.table is not None:
+        return "nothing: a link to it counts as seen"
     return f"a link to it would be queued by shard {fate.shard}"
 
 
@@ -248,5 +296,8 @@ def _next_fetch(fate: Fate) -> str:
         conditions.append(f"not before {moment(fate.found.retry.not_before_us)}")
     if is_left_alone(fate) and fate.found.host is not None:
         conditions.append(f"not before {moment(fate.found.host.until_us)}")
-    conditions.append("when its host's turn comes, if robots.txt and budgets allow it then")
+    turn = "when its host's turn comes"
+    if fate.found.ahead:
+        turn += f", behind {fate.found.ahead} other URLs of its host"
+    conditions.append(f"{turn}, if robots.txt and budgets allow it then")
     return f"{begin} {', '.join(conditions)}"

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import logging
 import os
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Final
 
 from pybloomfilter import BloomFilter
@@ -30,6 +31,34 @@ log = logging.getLogger(__name__)
 
 _BOOT_FILE: Final = "seen-bloom.boot"
 _FILE_MODE: Final = 0o644
+
+
+def filter_with(directory: Path, entry: bytes, boot_id: str) -> Path | None:
+    """Give the file of the filter that has an entry, or takes it for one; it may be in use.
+
+    Args:
+        boot_id: of the machine as it runs now; filters of another boot are not believed.
+
+    Raises:
+        StorageError: a file cannot be read.
+    """
+    try:
+        if _boot_of(directory)[0] != boot_id:
+            return None
+        for path in sorted(directory.glob("seen-*.bloom")):
+            with suppress(ValueError), closing(BloomFilter.open(os.fspath(path), "r")) as one:
+                if entry in one:
+                    return path
+    except OSError as error:
+        raise StorageError(f"{directory}: Bloom filter: {error}") from error
+    return None
+
+
+def _boot_of(directory: Path) -> tuple[str, str]:
+    """The boot under which the filters are complete, and up to which segment; empty = none."""
+    path = directory / _BOOT_FILE
+    boot_id, _, below = (path.read_text() if path.exists() else "").partition("\n")
+    return boot_id, below.strip()
 
 
 class BloomFiles:
@@ -141,9 +170,8 @@ class BloomFiles:
 
     def _open(self) -> bool:
         """Open what an earlier process of this boot left; False when there is nothing to trust."""
-        boot_file = self._directory / _BOOT_FILE
-        boot_id, _, below = (boot_file.read_text() if boot_file.exists() else "").partition("\n")
-        if boot_id != self._boot_id or not below.strip().isdecimal():
+        boot_id, below = _boot_of(self._directory)
+        if boot_id != self._boot_id or not below.isdecimal():
             return False
         self.trusted_below = int(below)
         while (path := self._path(len(self._filters))).exists():

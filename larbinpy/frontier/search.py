@@ -18,7 +18,7 @@ from larbinpy.frontier.payloads import RecordType, done_ids, unpack_host, unpack
 from larbinpy.frontier.segment import HEADER_BYTES, parse_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Container, Iterator
     from io import FileIO
     from pathlib import Path
 
@@ -57,6 +57,9 @@ class Found:
     """What the back-off of its host had come to."""
     host_at: Place | None = None
     live: set[int] = field(default_factory=set)
+    ahead: int = 0
+    """URLs of its host that wait, or are being fetched, and are taken before it; 0 unless it
+    waits."""
 
     @property
     def is_seen(self) -> bool:
@@ -64,8 +67,19 @@ class Found:
         return self.seen is not None or self.url is not None
 
 
-def search(directory: Path, uuid: bytes, fingerprint: int, host: bytes, url: bytes) -> Found:
+def search(
+    directory: Path,
+    uuid: bytes,
+    fingerprint: int,
+    host: bytes,
+    url: bytes,
+    *,
+    newest_first: bool = False,
+) -> Found:
     """Search the log in ``directory`` for a URL.
+
+    Args:
+        newest_first: how the URLs of a host and a level are ordered, else it is oldest first.
 
     Raises:
         StorageError: a file cannot be read.
@@ -73,13 +87,31 @@ def search(directory: Path, uuid: bytes, fingerprint: int, host: bytes, url: byt
     Cost: a look at the head of each record: 0.2 to 0.4 s for a log of 1.6 GB that is cached.
     """
     look = _Look(directory, uuid, fingerprint, host, url)
-    look.walk(Search(fingerprint, host))
+    walk = Search(fingerprint, host)
+    look.walk(walk)
     if look.is_moved:  # what was noted before the MOVE is known by its id only
-        ids, look.found = look.ids, Found()
-        look.walk(Search(fingerprint, host, ids))
-    look.found.seen = _seen_in(directory, fingerprint)
-    look.found.is_waiting = bool(look.found.live)
-    return look.found
+        walk, look.found = Search(fingerprint, host, walk.ids), Found()
+        look.walk(walk)
+    found = look.found
+    found.seen = _seen_in(directory, fingerprint)
+    found.is_waiting = bool(found.live)
+    if found.url and found.live:
+        found.ahead = walk.ahead(min(found.live), found.url[10], newest_first)
+    return found
+
+
+def is_queued(directory: Path, uuid: bytes, fingerprint: int) -> bool:
+    """Whether a URL was ever queued.
+
+    Raises:
+        StorageError: a file cannot be read.
+
+    Cost: 1 ns a URL, and a look at the heads of the records that no seen file speaks for.
+    """
+    look = _Look(directory, uuid, fingerprint, b"", b"")
+    walk = Search(fingerprint, b"")
+    look.walk(walk, frozenset(seenfile.numbers(directory)))
+    return bool(walk.ids) or _seen_in(directory, fingerprint) is not None
 
 
 class _Look:
@@ -89,7 +121,6 @@ class _Look:
         self, directory: Path, uuid: bytes, fingerprint: int, host: bytes, url: bytes
     ) -> None:
         self.found = Found()
-        self.ids: list[int] = []
         self.is_moved = False
         """The first record of the URL is a MOVE: its ENQ is gone."""
         self._directory = directory
@@ -100,22 +131,23 @@ class _Look:
         self._doubts: list[Doubt] = quarantine.load(directory)
         self._window = memoryview(bytearray(WINDOW_BYTES))
 
-    def walk(self, search: Search) -> None:
-        """Look at all segments in their order."""
+    def walk(self, search: Search, left_out: Container[int] = ()) -> None:
+        """Look at all segments in their order, but for those with some numbers."""
         names = [(parse_name(path.name), path) for path in self._directory.glob("q-*.seg")]
         found = sorted((name[1], name[0], path) for name, path in names if name is not None)
         for number, epoch, path in found:
+            if number in left_out:
+                continue
             limit = quarantine.dones_before(self._doubts, segment=number, epoch=epoch)
             codec = Codec(self._uuid, number)
             try:
                 with path.open("rb", buffering=0) as file:
-                    for offset, record in _records(file, codec, search, self._window):
+                    for offset, record in _records(file, codec, search, self._window, limit):
                         self._take(Place(path, offset), codec, record, is_counted=offset < limit)
             except FileNotFoundError:
                 continue  # deleted just now: nothing in it waits
             except OSError as error:
                 raise StorageError(f"{path}: {error.strerror}") from error
-        self.ids = search.ids
 
     def _take(self, place: Place, codec: Codec, record: bytes, *, is_counted: bool) -> None:
         try:
@@ -147,14 +179,18 @@ class _Look:
 
 
 def _records(
-    file: FileIO, codec: Codec, search: Search, window: memoryview
+    file: FileIO, codec: Codec, search: Search, window: memoryview, dones_before: int
 ) -> Iterator[tuple[int, bytes]]:
-    """The records of a segment that a search wants, with their offsets."""
+    """The records of a segment that a search wants, with their offsets.
+
+    Args:
+        dones_before: DONEs at this offset or behind it do not count.
+    """
     base = HEADER_BYTES
     while True:
         file.seek(base)
         size = file.readinto(window) or 0
-        hits, stop, reason = search.run(window[:size], 0)
+        hits, stop, reason = search.run(window[:size], 0, dones_before - base)
         for offset, _ in hits:
             yield base + offset, bytes(window[offset : min(offset + RECORD_BYTES, size)])
         if reason == STOP_SEALED or (not stop and reason != STOP_DAMAGED):

@@ -205,16 +205,17 @@ class PageReader:
         location = headers.field(page.headers, b"location")
         if not location:
             return
-        if page.hops >= self._max_redirects:
-            reading.parsed.links = 1
-            reading.parsed.filtered = {Filtered.REDIRECTS: 1}
-            return
         found = found_link(ELEMENT_REDIRECT, location)
         base = self._make_base(page.url)
         resolved = urls.resolve(base, found)
         if resolved[urls.ITEM_BYTES :] == page.url:
             # The server tells apart what we take for one: it is asked as it wants.
             resolved = urls.resolve(base, found, exact=True)
+        reading.parsed.canonical = resolved[urls.ITEM_BYTES :]
+        if page.hops >= self._max_redirects:
+            reading.parsed.links = 1
+            reading.parsed.filtered = {Filtered.REDIRECTS: 1}
+            return
         flags = LINK_REDIRECT
         if self._has_cookies and _is_again(page, location):
             flags |= LINK_FORCE

@@ -1,4 +1,7 @@
-"""``crawl.index``: where in ``crawl.log`` the lines of a URL are; see ``docs/format-index.md``."""
+"""``crawl.index``: where in ``crawl.log`` the lines of a URL, or of a page's digest, are.
+
+``docs/format-index.md`` is the contract.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +25,8 @@ STEP_BYTES: Final = 128 << 10
 MAX_CATCH_UP: Final = 16 << 20
 """Bytes of lines that are indexed at once: 15 ms."""
 WINDOW_BYTES: Final = 4 << 20
+GOOD: Final = b',"outcome":"success",'
+"""Stands in the line of a page that was fetched well, and in no other."""
 _UNINDEXED: Final = bytes(8)
 
 
@@ -109,23 +114,45 @@ def lines_of(log: Path, key: bytes, url: bytes) -> list[tuple[int, bytes]]:
 
     Cost: O(entries), 10 ns each; O(bytes) of those lines that are not indexed.
     """
+    return list(_lines(log, logindex.hash_of(key, url), b'"url":"%b"' % url))
+
+
+def first_page(log: Path, key: bytes, digest: bytes) -> tuple[int, bytes] | None:
+    """The line, with its offset, of the first page that was fetched well with a digest.
+
+    Args:
+        digest: as a line spells it.
+
+    Raises:
+        StorageError: the log cannot be read.
+
+    Cost: that of ``lines_of``.
+    """
+    wanted = logindex.hash_of(key, digest)
+    lines = _lines(log, wanted, b'"digest":"%b"' % digest, by_digest=True)
+    return next((found for found in lines if GOOD in found[1]), None)
+
+
+def _lines(
+    log: Path, wanted: int, needle: bytes, *, by_digest: bool = False
+) -> Iterator[tuple[int, bytes]]:
+    """Lines that have a hash and hold a text, with their offsets."""
     try:
         with log.open("rb") as file:
-            places = _places(log.with_name(NAME), logindex.hash_of(key, url))
-            found = (_in_range(file.fileno(), start, end, url) for start, end in places)
-            return [line for lines in found for line in lines]
+            for start, end in _places(log.with_name(NAME), wanted, by_digest=by_digest):
+                yield from _in_range(file.fileno(), start, end, needle)
     except FileNotFoundError:
-        return []
+        return
     except OSError as error:
         raise StorageError(f"{log}: {error.strerror}") from error
 
 
-def _places(index: Path, wanted: int) -> list[tuple[int, int]]:
-    """Ranges of the log that may hold lines of a URL, in order; the last one has no end."""
+def _places(index: Path, wanted: int, *, by_digest: bool) -> list[tuple[int, int]]:
+    """Ranges of the log that may hold lines with a hash, in order; the last one has no end."""
     places: list[tuple[int, int]] = []
     end = 0
     with suppress(FileNotFoundError):
-        for found, gaps, end in _finds(index, wanted):
+        for found, gaps, end in _finds(index, wanted, by_digest=by_digest):
             if end < 0:
                 return [(0, 0)]
             places += sorted(found + gaps)
@@ -133,7 +160,7 @@ def _places(index: Path, wanted: int) -> list[tuple[int, int]]:
 
 
 def _finds(
-    index: Path, wanted: int
+    index: Path, wanted: int, *, by_digest: bool = False
 ) -> Iterator[tuple[list[tuple[int, int]], list[tuple[int, int]], int]]:
     """What each window of an index tells."""
     window = bytearray(WINDOW_BYTES)
@@ -143,7 +170,7 @@ def _finds(
             size = file.readinto(window) // ENTRY_BYTES * ENTRY_BYTES
             if not size:
                 return
-            found, gaps, end = logindex.find(memoryview(window)[:size], wanted, end)
+            found, gaps, end = logindex.find(memoryview(window)[:size], wanted, end, by_digest)
             yield found, gaps, end
 
 
@@ -151,11 +178,10 @@ def _is_sound(index: Path) -> bool:
     return all(end >= 0 for _, _, end in _finds(index, 1))
 
 
-def _in_range(log: int, start: int, end: int, url: bytes) -> list[tuple[int, bytes]]:
-    """Lines of a URL in a part of the log; an end of 0 is that of the log."""
+def _in_range(log: int, start: int, end: int, needle: bytes) -> list[tuple[int, bytes]]:
+    """Lines that hold a text in a part of the log; an end of 0 is that of the log."""
     size = os.fstat(log).st_size
     end = min(end or size, size)
-    needle = b'"url":"%b"' % url
     if end - start <= 2 * MAX_CATCH_UP:
         return _lines_with(os.pread(log, end - start, start), needle, start)
     base = start - start % mmap.ALLOCATIONGRANULARITY

@@ -2,14 +2,16 @@
 
 Workload: URLS URLs (default 10 million) on HOSTS hosts (default 1 million) in one shard, every
 second one done with its line in crawl.log; then ``larbinpy why``, a process for each question, for
-URLs that are done, that wait, and that nobody has seen. The page cache is warm, as a crawl leaves
-it. And lines appended to crawl.log with and without the index, in pairs.
+URLs that are done, that wait, and that nobody has seen, for duplicates, and for redirections to
+URLs that wait. The page cache is warm, as a crawl leaves it. And lines appended to crawl.log with
+and without the index, in pairs.
 
 Command: python -m tests.bench.why [URLS [HOSTS]]
 """
 
 from __future__ import annotations
 
+import json
 import resource
 import statistics
 import struct
@@ -18,6 +20,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 from larbinpy._native.linkentry import fingerprint_of
 from larbinpy.frontier.log import PersistentFifo
@@ -37,9 +40,9 @@ _LINK = struct.Struct("<QHHHHBBBBBBHff")
 _GROUP = struct.Struct("<HHII")
 LINE = (
     b'{"ts":"2026-01-02T03:04:05.123456Z","kind":"page","id":%d,"attempt":0,"url":"%b",'
-    b'"outcome":"success","status":200,"bytes":7600,"mime":"text/html","depth":2,'
+    b'"outcome":"%b","status":200,"bytes":7600,"mime":"text/html","depth":2,'
     b'"via":"http://www.host1.example/","ip":"127.0.0.1","duration_ms":3,'
-    b'"digest":"xxh3-128:0123456789abcdef0123456789abcdef","reason":null}\n'
+    b'"digest":"xxh3-128:%032x","canonical":%b,"reason":null}\n'
 )
 
 
@@ -65,6 +68,12 @@ def links(start: int, hosts: int) -> bytes:
     return b"".join(payload)
 
 
+def line(number: int, hosts: int, outcome: bytes = b"success", page: int = 0) -> bytes:
+    """The line of a URL, and of a duplicate of a page or of a redirection to it."""
+    to = b'"%b"' % url_of(page, hosts)[0] if outcome == b"err30X" else b"null"
+    return LINE % (number, url_of(number, hosts)[0], outcome, page or number, to)
+
+
 def write(state: Path, urls: int, hosts: int) -> None:
     """Write the state, with the odd URLs done."""
     make_state(state, 1)
@@ -74,24 +83,26 @@ def write(state: Path, urls: int, hosts: int) -> None:
         put = fifo.put(links(start, hosts), MASK)
         places = list(memoryview(put.positions).cast("Q"))
         ended = range(1, BATCH, 2)
-        lines = [LINE % (put.first_lsn + n, url_of(start + n, hosts)[0]) for n in ended]
-        log.append(b"".join(lines))
+        log.append(b"".join(line(start + n, hosts) for n in ended))
         pages = [ParsedPage(put.first_lsn + n, 1, Outcome.SUCCESS, 200) for n in ended]
         fifo.done(b"".join(map(done_entry, pages)), [places[n] for n in ended])
         fifo.flush()
     fifo.collect(wait=True)
     fifo.flush()
+    for n in range(QUESTIONS):
+        page = urls // QUESTIONS // 2 * 2 * n
+        log.append(line(urls + n, hosts, b"duplicate", page + 1))
+        log.append(line(urls + QUESTIONS + n, hosts, b"err30X", page))
     log.close()
 
 
-def ask(state: Path, url: bytes) -> tuple[float, float, str]:
-    """Seconds of a question by the clock and of CPU, and the state that it found."""
-    words = [sys.executable, "-m", "larbinpy", "why", "--state", str(state), url.decode()]
+def ask(state: Path, url: bytes) -> tuple[float, float, dict[str, Any]]:
+    """Seconds of a question by the clock and of CPU, and the answer."""
+    words = [sys.executable, "-m", "larbinpy", "why", "--json", "--state", str(state), url.decode()]
     began, used = time.perf_counter(), cpu_s()
     shown = subprocess.run(words, check=True, capture_output=True, text=True).stdout
     seconds = time.perf_counter() - began
-    (found,) = (line.split()[1] for line in shown.splitlines() if line.startswith("state:"))
-    return seconds, cpu_s() - used, found
+    return seconds, cpu_s() - used, json.loads(shown)
 
 
 def cpu_s() -> float:
@@ -104,14 +115,22 @@ def measure(state: Path, urls: int, hosts: int) -> None:
     """Ask for URLs from all over the state."""
     size = sum(path.stat().st_size for path in state.rglob("*") if path.is_file())
     print(f"{urls:,} URLs, {size / 1e9:.2f} GB")
-    for kind, step in (("done", 1), ("waiting", 0), ("unknown", urls)):
-        numbers = (urls // QUESTIONS // 2 * 2 * n + step for n in range(QUESTIONS))
-        answers = [ask(state, url_of(number, hosts)[0]) for number in numbers]
+    step = urls // QUESTIONS // 2 * 2
+    for kind, expected, numbers in (
+        ("done", {}, range(1, urls, step)),
+        ("waiting", {}, range(0, urls, step)),
+        ("unknown", {}, range(urls + 2 * QUESTIONS, 2 * urls, step)),
+        ("done", {"repeats"}, range(urls, urls + QUESTIONS)),
+        ("done", {"leads_to"}, range(urls + QUESTIONS, urls + 2 * QUESTIONS)),
+    ):
+        answers = [ask(state, url_of(number, hosts)[0]) for number in numbers[:QUESTIONS]]
         seconds, cpu, found = zip(*answers, strict=True)
-        assert set(found) == {kind}, answers
+        for answer in found:
+            told = {name for name in ("repeats", "leads_to") if answer[name]}
+            assert (answer["state"], told) == (kind, set(expected)), answer
         print(
-            f"{kind:8} median {statistics.median(seconds):.2f} s, worst {max(seconds):.2f} s;"
-            f" {statistics.median(cpu):.2f} s of CPU"
+            f"{kind:8} {' '.join(expected):8} median {statistics.median(seconds):.2f} s,"
+            f" worst {max(seconds):.2f} s; {statistics.median(cpu):.2f} s of CPU"
         )
 
 
@@ -124,7 +143,7 @@ class NoIndex:
 
 def measure_appends(directory: Path) -> None:
     """A line with and without the index."""
-    lines = [LINE % (n, url_of(n, 1000)[0]) for n in range(64)]
+    lines = [line(n, 1000) for n in range(64)]
     logs = [CrawlLog(directory / name, KEY) for name in ("a", "b")]
     crawlindex.CrawlIndex.close(logs[1]._index)
     logs[1]._index = NoIndex()  # type: ignore[assignment]

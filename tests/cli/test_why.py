@@ -4,56 +4,19 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import pytest
-
-from larbinpy._native.linkentry import shard
 from larbinpy.cli import main
 from larbinpy.frontier.payloads import HostState, Retry
-from larbinpy.store.crawllog import CrawlLog
 from tests import states
+from tests.cli.asking import ask, log_line, shard_with
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import pytest
+
 LATER_US = 4_000_000_000_000_000
-
-
-@pytest.fixture
-def crawl(tmp_path: Path) -> Path:
-    """A state of two shards without URLs."""
-    path = tmp_path / "crawl"
-    states.make_state(path, 2)
-    return path
-
-
-def log_line(path: Path, number: int, id_lsn: int, kind: str = "page", **more: object) -> None:
-    """Append a line for a URL."""
-    fields = {
-        "ts": "2026-01-02T03:04:05.000006Z", "kind": kind, "id": id_lsn, "attempt": 0,
-        "url": states.url_of(number).decode(), "outcome": "success", "status": 200, "depth": 1,
-        "via": None, "digest": None, "reason": None, **more,
-    }  # fmt: skip
-    log = CrawlLog(path / "crawl.log", states.KEY)
-    log.append(json.dumps(fields, separators=(",", ":")).encode() + b"\n")
-    log.close()
-
-
-def ask(
-    path: Path, number: int, capsys: pytest.CaptureFixture[str], *options: str
-) -> dict[str, Any]:
-    """The JSON of an answer."""
-    capsys.readouterr()
-    url = states.url_of(number).decode()
-    assert main(["why", "--state", str(path), "--json", *options, url]) == 0
-    answer: dict[str, Any] = json.loads(capsys.readouterr().out)
-    return answer
-
-
-def shard_with(path: Path, number: int) -> Any:
-    """The log of the shard that owns a URL."""
-    return states.open_shard(path, shard(states.fingerprint(number), 2))
 
 
 def test_a_url_that_waits_between_two_tries(

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import random
+from itertools import product
 from typing import TYPE_CHECKING
 
 import pytest
 
 from larbinpy.frontier import search as searching
 from larbinpy.frontier.payloads import HostState, Retry
-from larbinpy.frontier.search import search
+from larbinpy.frontier.search import is_queued, search
+from tests import states
 from tests.frontier.logs import UUID, finish, open_log, places_of, put, url_of
 
 if TYPE_CHECKING:
@@ -45,8 +47,37 @@ def test_every_url_of_a_log_is_found(tmp_path: Path, seed: int) -> None:
         found = ask(tmp_path, number)
         assert found.is_seen, number
         assert found.is_waiting == (number in waiting), number
+        assert is_queued(tmp_path, UUID, number), number
     assert not ask(tmp_path, 601).is_seen
+    assert not is_queued(tmp_path, UUID, 601)
     fifo.close()
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_what_is_ahead_of_a_url_is_counted(tmp_path: Path, seed: int) -> None:
+    """The waiting URLs of its host that are older, or newer; through moves and deleted segments."""
+    rng = random.Random(seed)
+    fifo = states.open_shard(tmp_path, 0)
+    waiting: dict[int, int] = {}
+    for start in range(0, 600, 20):
+        numbers = list(range(start, start + 20))
+        waiting |= zip(numbers, states.put(fifo, numbers), strict=True)
+        done = rng.sample(sorted(waiting), min(len(waiting), 18))
+        states.finish(fifo, [waiting.pop(number) for number in done])
+        fifo.flush()
+        for _ in range(5):
+            fifo.compact()
+        fifo.collect(wait=True)
+    fifo.close()
+    directory = tmp_path / "shard-00"
+    assert min(path.name[-9:] for path in directory.glob("*.seg")) > "00001.seg"
+    for number, newest_first in product(waiting, (False, True)):
+        host, url = states.host_of(number), states.url_of(number)
+        found = search(
+            directory, states.KEY, states.fingerprint(number), host, url, newest_first=newest_first
+        )
+        ahead = [n for n in waiting if states.host_of(n) == host and n != number]
+        assert found.ahead == sum((n > number) == newest_first for n in ahead)
 
 
 def test_a_waiting_url_tells_where_it_stands(tmp_path: Path) -> None:

@@ -11,10 +11,15 @@ from tests.reference import logindex as reference
 
 KEY = bytes(range(16))
 pieces = st.sampled_from(
-    [b'"url":"', b'"', b"\\", b"\n", b"http://a/", b'{"ts":1,', b'"u', b',"via":"x"}', b"\\u0022"]
-)
+    [
+        b'"url":"', b'"', b"\\", b"\n", b"http://a/", b'{"ts":1,', b'"u', b',"via":"x"}',
+        b"\\u0022", b'"url":"http://a/","outcome":"success"', b',"digest":"',
+        b'","outcome":"success"', b"xxh3:0",
+    ]
+)  # fmt: skip
 lines = st.lists(pieces, max_size=30).map(b"".join)
-entries = st.lists(st.tuples(st.sampled_from([0, 1, 2, 7]), st.integers(-1, 3)), max_size=30)
+hashes = st.sampled_from([0, 1, 2, 7])
+entries = st.lists(st.tuples(hashes, hashes, st.integers(-1, 3)), max_size=30)
 
 
 @given(lines, st.integers(0, 2**40))
@@ -24,25 +29,30 @@ def test_entries_are_those_of_the_reference(text: bytes, start: int) -> None:
     assert expected == logindex.entries(KEY, text, start)
 
 
-@given(entries, st.sampled_from([1, 2, 3]), st.integers(0, 5), st.binary(max_size=15))
+@given(
+    entries, st.sampled_from([1, 2, 3]), st.integers(0, 5), st.binary(max_size=15), st.booleans()
+)
 def test_finds_are_those_of_the_reference(
-    steps: list[tuple[int, int]], wanted: int, start: int, torn: bytes
+    steps: list[tuple[int, int, int]], wanted: int, start: int, torn: bytes, by_digest: bool
 ) -> None:
     """Lines with the hash, ranges without an index, and an index that is none."""
     end, packed = start, b""
-    for found, step in steps:
+    for url, digest, step in steps:
         end = max(end + step, 0)
-        packed += reference.ENTRY.pack(found, end)
+        packed += reference.ENTRY.pack(url, digest, end)
     data = packed + torn
-    assert reference.find(data, wanted, start) == logindex.find(data, wanted, start)
+    expected = reference.find(data, wanted, start, by_digest)
+    assert expected == logindex.find(data, wanted, start, by_digest)
 
 
 def test_the_hash_is_what_lies_on_disk() -> None:
     """Golden values: an index that was written once must be read for ever."""
-    assert logindex.hash_of(KEY, b"http://example.org/") == 0xBBE1C03FFB100E65
-    line = b'{"ts":"x","url":"http://example.org/"}\n'
-    expected = reference.ENTRY.pack(logindex.hash_of(KEY, b"http://example.org/"), 5 + len(line))
-    assert expected == logindex.entries(KEY, line, 5)
+    url, digest = logindex.hash_of(KEY, b"http://example.org/"), logindex.hash_of(KEY, b"xxh3:7")
+    assert (url, digest) == (0xFB100E65, 0xD8A0C4D4)
+    line = b'{"ts":"x","url":"http://example.org/","outcome":"%b","digest":"xxh3:7"}\n'
+    for outcome, expected in ((b"success", digest), (b"duplicate", 0)):
+        packed = reference.ENTRY.pack(url, expected, 5 + len(line % outcome))
+        assert packed == logindex.entries(KEY, line % outcome, 5)
 
 
 def test_a_key_has_sixteen_bytes() -> None:

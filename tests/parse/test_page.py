@@ -292,6 +292,15 @@ def test_a_redirection_to_nowhere() -> None:
 
 
 @pytest.mark.parametrize(
+    ("target", "hops", "told"),
+    [(b"/to#x", 0, b"http://a.test/to"), (b"/to", 3, b"http://a.test/to"), (b"mailto:x", 0, b"")],
+)
+def test_a_redirection_tells_where_it_leads(target: bytes, hops: int, told: bytes) -> None:
+    """As it is queued, and also where it is not followed any more."""
+    assert moved(target, hops=hops).parsed.canonical == told
+
+
+@pytest.mark.parametrize(
     "outcome",
     sorted(set(Outcome) - {Outcome.SUCCESS, Outcome.TRUNCATED, Outcome.ERR_30X}),
 )

@@ -7,30 +7,41 @@ import struct
 
 from tests.reference.linkentry import siphash13
 
-ENTRY = struct.Struct("<QQ")
+ENTRY = struct.Struct("<IIQ")
 Ranges = list[tuple[int, int]]
 
 
-def hash_of(key: bytes, url: bytes) -> int:
-    return siphash13(key, url) or 1
+INSIDE = rb'((?:[^"\\\n]|\\[^\n]?)*)'
+
+
+def hash_of(key: bytes, text: bytes) -> int:
+    return siphash13(key, text) % (1 << 32) or 1
 
 
 def entries(key: bytes, lines: bytes, start: int) -> bytes:
     packed = []
     for line in re.findall(rb"[^\n]*\n", lines):
         start += len(line)
-        match = re.search(rb'"url":"((?:[^"\\\n]|\\[^\n]?)*)', line)
-        packed.append(ENTRY.pack(hash_of(key, match[1] if match else b""), start))
+        url = re.search(rb'"url":"' + INSIDE, line)
+        packed.append(ENTRY.pack(hash_of(key, url[1] if url else b""), digest_of(key, line), start))
     return b"".join(packed)
 
 
-def find(data: bytes, wanted: int, start: int) -> tuple[Ranges, Ranges, int]:
+def digest_of(key: bytes, line: bytes) -> int:
+    url = re.search(rb'"url":"' + INSIDE, line)
+    rest = line[url.end() :] if url else b""
+    digest = re.search(rb'"digest":"' + INSIDE, rest)
+    is_good = rest.startswith(b'","outcome":"success"')
+    return hash_of(key, digest[1]) if digest and is_good else 0
+
+
+def find(data: bytes, wanted: int, start: int, by_digest: bool) -> tuple[Ranges, Ranges, int]:
     lines: Ranges = []
     gaps: Ranges = []
-    for found, end in ENTRY.iter_unpack(data[: len(data) // 16 * 16]):
+    for url, digest, end in ENTRY.iter_unpack(data[: len(data) // 16 * 16]):
         if end <= start:
             return lines, gaps, -1
-        if found in (0, wanted):
-            (lines if found else gaps).append((start, end))
+        if url == 0 or (digest if by_digest else url) == wanted:
+            (lines if url else gaps).append((start, end))
         start = end
     return lines, gaps, start

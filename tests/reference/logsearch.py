@@ -10,9 +10,15 @@ STOP_END, STOP_SEALED, STOP_DAMAGED = range(3)
 
 
 def run(
-    data: bytes, start: int, fingerprint: int, host: bytes, ids: set[int]
+    data: bytes,
+    start: int,
+    dones_before: int,
+    fingerprint: int,
+    host: bytes,
+    ids: set[int],
+    waiting: set[tuple[int, int]],
 ) -> tuple[list[tuple[int, int]], int, int]:
-    """See the kernel; ``ids`` grows."""
+    """See the kernel; ``ids`` grows, ``waiting`` gets levels and lsns of the host's URLs."""
     found: list[tuple[int, int]] = []
     at = start
     while at + HEAD.size <= len(data):
@@ -23,6 +29,8 @@ def run(
         if end > len(data):
             break
         payload = data[at + HEAD.size : at + HEAD.size + size]
+        if kind != 2 or at < dones_before:
+            note(kind, lsn, payload, host, waiting)
         if is_wanted(kind, lsn, payload, fingerprint, host, ids):
             found.append((at, kind))
         elif kind == 8:
@@ -46,6 +54,27 @@ def is_wanted(
     if kind == 3:
         return len(payload) >= 8 and int.from_bytes(payload[:8], "little") in ids
     return kind == 6 and payload[10:11] == bytes([len(host)]) and payload[12:].startswith(host)
+
+
+def note(kind: int, lsn: int, payload: bytes, host: bytes, waiting: set[tuple[int, int]]) -> None:
+    """Add a URL of the host, or take those of a DONE out."""
+    if kind == 4:
+        lsn, payload = int.from_bytes(payload[:8], "little"), payload[8:]
+    if kind == 2:
+        ended = done(payload)
+        waiting -= {one for one in waiting if one[1] in ended}
+    elif kind in (1, 4) and len(payload) >= 40 and host and payload[15] == len(host):
+        start = 40 + payload[14]
+        if payload[start : start + len(host)] == host:
+            waiting.add((payload[16] % 64, lsn))
+
+
+def ahead(waiting: set[tuple[int, int]], lsn: int, level: int, *, newest_first: bool) -> int:
+    """See the kernel."""
+    return sum(
+        of < level or (of == level and (one > lsn if newest_first else one < lsn))
+        for of, one in waiting
+    )
 
 
 def done(payload: bytes) -> set[int]:

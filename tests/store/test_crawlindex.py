@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from larbinpy.store import crawlindex
-from larbinpy.store.crawlindex import ENTRY_BYTES, NAME, lines_of
+from larbinpy.store.crawlindex import ENTRY_BYTES, NAME, first_page, lines_of
 from larbinpy.store.crawllog import CrawlLog
 from tests.reference.logindex import ENTRY
 
@@ -43,7 +43,7 @@ def index_of(log: Path) -> Path:
 def is_whole(log: Path) -> bool:
     """Whether the index knows every line."""
     entries = list(ENTRY.iter_unpack(index_of(log).read_bytes()))
-    return len(entries) == log.read_bytes().count(b"\n") and entries[-1][1] == log.stat().st_size
+    return len(entries) == log.read_bytes().count(b"\n") and entries[-1][-1] == log.stat().st_size
 
 
 @pytest.fixture
@@ -64,6 +64,23 @@ def test_all_lines_of_a_url_are_found(log: Path) -> None:
 def test_a_state_without_a_log_has_no_lines(tmp_path: Path) -> None:
     """Nothing was asked yet."""
     assert lines_of(tmp_path / "crawl.log", KEY, b"http://h/1") == []
+
+
+def page(n: int, digest: int, outcome: bytes = b"success") -> bytes:
+    return b'{"url":"http://h/%d","outcome":"%b","digest":"xxh3-128:%d"}\n' % (n, outcome, digest)
+
+
+@pytest.mark.parametrize("is_indexed", [True, False])
+def test_the_first_page_with_a_digest_is_found(tmp_path: Path, is_indexed: bool) -> None:
+    """The first that was fetched well, whatever stands before it, with an index or without."""
+    log = tmp_path / "crawl.log"
+    lines = [page(1, 8), page(2, 7, b"duplicate"), page(3, 7), page(4, 7)]
+    append(log, *lines)
+    if not is_indexed:
+        index_of(log).unlink()
+    assert first_page(log, KEY, b"xxh3-128:7") == (len(lines[0] + lines[1]), lines[2])
+    assert first_page(log, KEY, b"xxh3-128:9") is None
+    assert first_page(tmp_path / "none.log", KEY, b"xxh3-128:9") is None
 
 
 @pytest.mark.parametrize("kept", [0, 1, 15, 16, 40, 64])
