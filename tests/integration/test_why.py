@@ -49,6 +49,21 @@ def ask(capsys: pytest.CaptureFixture[str]) -> Any:
     return asked
 
 
+def explains(answer: dict[str, Any], line: dict[str, Any], lines: list[dict[str, Any]]) -> None:
+    """A redirection tells where it led, a duplicate which page it repeats."""
+    by_url = {one["url"]: one for one in lines}
+    led, repeats = answer["leads_to"], answer["repeats"]
+    if line["outcome"] == "err30X":
+        target = by_url[led["url"]]
+        assert (led["url"], led["state"]) == (line["canonical"], "done")
+        assert led["decided"].startswith(target["outcome"])
+    elif line["outcome"] == "duplicate":
+        first = by_url[repeats["url"]]
+        assert (first["outcome"], first["digest"]) == ("success", line["digest"])
+    else:
+        assert (led, repeats) == (None, None)
+
+
 @pytest.mark.slow
 def test_every_outcome_is_explained_by_its_line(tmp_path: Path, ask: Any) -> None:
     """All kinds of outcomes of a whole crawl: what, when, by which line, by which rule."""
@@ -70,6 +85,7 @@ def test_every_outcome_is_explained_by_its_line(tmp_path: Path, ask: Any) -> Non
                 assert json.loads(log[offset : log.index(b"\n", offset)]) == line
                 assert answer["shard"] == line["id"] >> 56
                 assert answer["now"] == "nothing: a link to it counts as a duplicate"
+                explains(answer, line, lines)
         robots = ask(crawl, by_outcome["forbiddenRobots"][0]["url"])
         assert robots["decided"] == "forbiddenRobots: line 2 of robots.txt"
         assert robots["robots"]["status"] == 200
