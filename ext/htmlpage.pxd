@@ -33,6 +33,10 @@ cdef enum:  # Page.frames
     AFTER_FRAMESET = 3
 
 
+cdef enum:
+    KEPT_BYTES = 1 << 16  # room that a buffer keeps for the next page
+
+
 cdef struct Part:  # of Page.texts
     uint32_t start
     uint32_t size
@@ -265,6 +269,36 @@ cdef inline void read_meta(Page *page) noexcept nogil:
             or equals_fold(name, <const char *>page.agent.data, page.agent.size)
         ):
             join(page, &page.robots, decoded(page, ATTRIBUTE_CONTENT))
+
+
+# --- one page after the other -----------------------------------------------------------------
+cdef inline void clear(Buffer *buffer) noexcept nogil:
+    """Make it empty; it keeps its room unless that is much."""
+    if buffer.capacity > KEPT_BYTES:
+        release(buffer)
+        buffer.capacity = 0
+    buffer.size = 0
+    buffer.is_set = False
+
+
+cdef inline void clear_all(Page *page) noexcept nogil:
+    """Make what was found empty, for the next page."""
+    page.contexts.depth = page.contexts.templates = 0
+    page.contexts.lost = page.framesets = page.count = page.dropped = page.anchor = 0
+    page.frames = MAY_BE_FRAMESET
+    page.no_memory = False
+    clear(&page.links)
+    clear(&page.base)
+    clear(&page.title)
+    clear(&page.robots)
+    clear(&page.canonical)
+    clear(&page.charset)
+    clear(&page.language)
+    clear(&page.scratch)
+    clear(&page.css)
+    clear(&page.anchor_text)
+    clear(&page.texts)
+    clear(&page.details)
 
 
 cdef inline void release_all(Page *page) noexcept nogil:

@@ -34,15 +34,15 @@ from checks cimport checked_key, checked_shards
 from layout cimport KIND_SITEMAP, LINK_HTTPS, LINK_SEED
 from linkask cimport ask_domains, choose_again, drop_unchosen, has_domain_in
 from linkpage cimport (
-    drop_known, drop_outside, free_links, look_up_domains, page_links, reserve_links,
-    take_allowed, written_add, written_cache, written_forget, written_init,
+    drop_known, drop_outside, free_links, look_up_domains, reserve_links,
+    take_allowed, written_add, written_forget, written_init,
 )
 from linkrules cimport (
-    ACCEPTED, OUT_SITE, REASONS, host_table, hosts_init, link_limits, link_rules, page_facts,
+    ACCEPTED, OUT_SITE, REASONS, hosts_init, link_limits, link_rules, page_facts,
     queued_url, set_depth, still,
 )
 from linksettings cimport checked_u16, fill_places, fill_suffixes, free_rules, limit_of
-from linkshards cimport count_entries, make_buffers, shard_buffers, write_entries
+from linkshards cimport count_entries, make_buffers, write_entries
 
 
 cdef extern from "resolved.h" nogil:
@@ -65,14 +65,6 @@ cdef class LinkBatch:
 
     Invariant: ``found == sum(counts) + duplicates + sum(filtered.values())``.
     """
-
-    cdef readonly list entries
-    cdef readonly list counts
-    cdef readonly list fingerprints
-    cdef readonly int64_t found
-    cdef readonly int64_t duplicates
-    cdef readonly dict filtered
-    cdef readonly bytes verdicts
 
 
 @cython.final
@@ -109,20 +101,6 @@ cdef class LinkFilter:
 
     Process/thread: belongs to one thread of a parser.
     """
-
-    cdef bytes _key
-    cdef const uint8_t *_sip_key
-    cdef object _domain_of, _choose
-    cdef bint _reverse
-    cdef readonly int64_t links_per_page
-    cdef list _texts  # that the rules point to
-    cdef link_rules _rules
-    cdef host_table _hosts
-    cdef written_cache _written
-
-    # Scratch of one call.
-    cdef page_links _page
-    cdef shard_buffers _out
 
     def __cinit__(self, *, bytes key not None, unsigned long shards, domain_of,
                   bint cgi, bint external, bint depth_by_site, long depth_in_site, bint images,
@@ -226,7 +204,6 @@ cdef class LinkFilter:
         cdef page_facts page
         cdef const uint8_t *data = resolved
         cdef size_t size = len(resolved)
-        cdef int64_t missing
         page.host = host
         page.host_len = len(host)
         page.other_host = NULL
@@ -242,14 +219,19 @@ cdef class LinkFilter:
         page.nofollow = nofollow
         page.flags = flags & ~LINK_HTTPS
         set_depth(&page, &self._rules, <uint16_t>depth, <uint16_t>left)
+        return self.sort_out(data, size, &page, choose, has_verdicts)
 
+    cdef LinkBatch sort_out(
+        self, const uint8_t *data, size_t size, const page_facts *page, choose, bint has_verdicts
+    ):
+        """What ``run`` does with a page whose facts are known."""
+        cdef int64_t count, missing
         cdef int64_t found = self.check_and_reserve(data, size)
-        cdef int64_t count
         cdef LinkBatch batch = LinkBatch.__new__(LinkBatch)
         self.make_verdicts(batch, found, has_verdicts)
         with nogil:
             count = take_allowed(&self._page, data, found, self.links_per_page, &self._rules,
-                                 &page)
+                                 page)
             missing = look_up_domains(&self._page, count, &self._hosts, self._sip_key)
         if missing:
             ask_domains(&self._page, count, &self._hosts, self._sip_key, self._domain_of)
@@ -267,7 +249,7 @@ cdef class LinkFilter:
         batch.entries, batch.counts, batch.fingerprints = [], [], []
         make_buffers(&self._out, batch.entries, batch.counts, batch.fingerprints)
         with nogil:
-            write_entries(&self._out, &self._page, count, &page, self._reverse)
+            write_entries(&self._out, &self._page, count, page, self._reverse)
         batch.found = found
         batch.filtered = {
             i: self._page.refused[i] for i in range(REASONS) if self._page.refused[i]

@@ -154,6 +154,14 @@ cdef void scan_page(Page *page, const uint8_t *p) noexcept nogil:
                 page.frames = IN_BODY
 
 
+cdef void scan_into(Page *page, const uint8_t *html, size_t size) noexcept nogil:
+    """Scan a page; of ``page`` everything is set but what is found, and that is empty."""
+    page.tables = &TABLES
+    page.end = html + size
+    scan_page(page, html)
+    close_anchor(page)
+
+
 # --- the border to Python ---------------------------------------------------------------------
 @cython.final
 cdef class Scan:
@@ -224,21 +232,20 @@ cdef Scan scan_any(
 ):
     cdef Page page
     cdef const uint8_t *start = <const uint8_t *><const char *>text
-    if len(text) >= 1 << 30:
-        raise ValueError(f"a page of {len(text)} bytes; the limit is 1 GiB")
+    cdef size_t size = len(text)
+    if size >= 1 << 30:
+        raise ValueError(f"a page of {size} bytes; the limit is 1 GiB")
     memset(&page, 0, sizeof(page))
-    page.tables = &TABLES
-    page.end = start + len(text)
     page.agent = Span(<const uint8_t *><const char *>agent, len(agent))
     page.max_links = max_links
     page.wants_styles = styles
     page.wants_details = details
     with nogil:
         if is_css:
-            list_css(&page, Span(start, page.end - start), 0)
+            page.tables = &TABLES
+            list_css(&page, Span(start, size), 0)
         else:
-            scan_page(&page, start)
-            close_anchor(&page)
+            scan_into(&page, start, size)
     try:
         if page.no_memory:
             raise MemoryError

@@ -10,7 +10,7 @@ Invariants:
 
 Parts stand in ``jsonput.pxd`` and ``headerversion.pxd``.
 
-Cost: 0.6 us a line.
+Cost: 0.3 us a line of 400 bytes.
 """
 
 cimport cython

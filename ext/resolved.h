@@ -33,6 +33,16 @@ static inline int64_t count_resolved(const uint8_t *data, size_t size) {
     return links;
 }
 
+/* Whether one of the records, which fill the buffer exactly, was left to Python. */
+static inline int has_slow(const uint8_t *data, size_t size) {
+    for (size_t at = 0; at < size;) {
+        const resolved_link *link = (const resolved_link *)(data + at);
+        if (link->status == RESOLVED_SLOW) return 1;
+        at += sizeof(resolved_link) + link->url_len;
+    }
+    return 0;
+}
+
 /* Whether path and query look like a program's; no early exit, so that it vectorises. */
 static inline int has_query(const uint8_t *text, size_t size) {
     uint8_t found = 0;

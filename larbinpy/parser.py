@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from larbinpy.children import Control
-    from larbinpy.parse.page import PageReader
     from larbinpy.records import Page, Reading
     from larbinpy.wiring import Start
 
@@ -83,7 +82,7 @@ class Parser:
         self._acceptance = wiring.make_acceptance(
             start.config, lambda text: control.tell("notice", text=text)
         )
-        self._reader = self._make_reader()
+        self._make_readers()
         self._specific = wiring.specific_types(start.config)
         self._store = wiring.make_store(start)
         self._refused_directives = wiring.obeyed(start.config) & self._store.refuses
@@ -111,11 +110,11 @@ class Parser:
         self._complete()
         self._flush()
 
-    def _make_reader(self) -> PageReader:
-        """The reader of pages, with the filter of now."""
-        return wiring.make_reader(
-            self._start, self._links, self._pages, self._near, self._acceptance
-        )
+    def _make_readers(self) -> None:
+        """Make the readers of pages, with the filter of now."""
+        parts = self._links, self._pages, self._near, self._acceptance
+        self._reader = wiring.make_reader(self._start, *parts)
+        self._plain = wiring.make_plain(self._start, *parts)
 
     def _has_ended(self) -> bool:
         """Nothing is left that can be finished.
@@ -175,7 +174,7 @@ class Parser:
     def _make_filter(self) -> None:
         """Begin to judge links by other sites, or by another configuration."""
         self._links = wiring.make_links(self._start)
-        self._reader = self._make_reader()
+        self._make_readers()
 
     def _join(self, shard: int, fd: int) -> None:
         """A shard, or the successor of one, is there."""
@@ -282,6 +281,9 @@ class Parser:
         return not text
 
     def _read(self, page: Page) -> Reading:
+        plain = self._plain.read(page) if self._plain else None
+        if plain:
+            return plain
         if page.kind == Kind.RETRY:
             return unread(page)
         if page.kind == Kind.ROBOTS:

@@ -14,14 +14,16 @@ from typing import TYPE_CHECKING, Any, Final
 from larbinpy import url as urls
 from larbinpy._native.logline import LineMaker
 from larbinpy._native.neartable import NearTable
+from larbinpy._native.plainpage import PlainPages
 from larbinpy.config import Config, from_json
 from larbinpy.dedup import content
 from larbinpy.links.choice import Acceptance, by_patterns
 from larbinpy.links.filters import make_filter
 from larbinpy.links.scope import Scope, make_scope
+from larbinpy.parse import directives
 from larbinpy.parse.listing import TEXT_TYPE, XML_TYPES, Lists
 from larbinpy.parse.lists import ListReader
-from larbinpy.parse.page import HTML_TYPES, PageReader
+from larbinpy.parse.page import HTML_TYPES, PageReader, plain_type
 from larbinpy.plugins import load_function
 from larbinpy.records import Directive
 from larbinpy.shared import NEAR_BYTES, PAGES_BYTES
@@ -259,7 +261,6 @@ def make_reader(
     acceptance: Acceptance | None = None,
 ) -> PageReader:
     """The reader of pages."""
-    is_larbin = start.config.page_digest == "larbin"
     max_bytes, make_base = start.config.max_decoded_bytes, base_maker(start.config)
     lists = read_lists(start.config)
     return PageReader(
@@ -273,7 +274,7 @@ def make_reader(
         )
         if lists
         else None,
-        digest=content.larbin_digest if is_larbin else content.exact_digest,
+        digest=page_digest(start.config),
         is_new=pages.is_new if pages else None,
         near=near.near if near else None,
         leaves_near=start.config.near_duplicates == "leave",
@@ -282,6 +283,35 @@ def make_reader(
         obeyed=obeyed(start.config),
         acceptance=acceptance,
     )
+
+
+def make_plain(
+    start: Start,
+    links: LinkFilter,
+    pages: content.PagesSeen | None = None,
+    near: NearTable | None = None,
+    acceptance: Acceptance | None = None,
+) -> PlainPages | None:
+    """The short way of most pages beside the reader; None when no page is plain to this crawl."""
+    config = start.config
+    if near or acceptance or config.url_mode == "larbin":
+        return None
+    return PlainPages(
+        links,
+        type_of=partial(plain_type, accept=accepted_types(config)),
+        digest=page_digest(config),
+        directives_of=directives.of_meta,
+        is_new=pages.is_new if pages else None,
+        max_bytes=config.max_decoded_bytes,
+        equal=equal_urls(config),
+        agent=config.user_agent_token.lower(),
+        nofollow=Directive.NOFOLLOW in obeyed(config),
+    )
+
+
+def page_digest(config: Config) -> Callable[[bytes], bytes]:
+    """What makes two pages equal."""
+    return content.larbin_digest if config.page_digest == "larbin" else content.exact_digest
 
 
 def make_store(start: Start) -> Store:

@@ -73,7 +73,7 @@ def find_encoding(content_type: bytes, body: bytes) -> tuple[str, str]:
     for bom, encoding in _BOMS:
         if body.startswith(bom):
             return encoding, "bom"
-    if found := _of_header(content_type):
+    if found := header_encoding(content_type):
         return found, "header"
     if found := _prescan(body[:PRESCAN_BYTES]):
         return found, "meta"
@@ -90,7 +90,7 @@ def find_xml_encoding(content_type: bytes, body: bytes) -> str:
     for bom, encoding in _BOMS:
         if body.startswith(bom):
             return encoding
-    return _of_header(content_type) or _of_xml(body[:PRESCAN_BYTES]) or "UTF-8"
+    return header_encoding(content_type) or _of_xml(body[:PRESCAN_BYTES]) or "UTF-8"
 
 
 def to_utf8(body: bytes, encoding: str) -> bytes:
@@ -125,7 +125,8 @@ def encoding_of_label(label: bytes) -> str | None:
 
 
 @lru_cache(maxsize=256)
-def _of_header(value: bytes) -> str | None:
+def header_encoding(value: bytes) -> str | None:
+    """The encoding that a Content-Type names; there are few different ones in a crawl."""
     return encoding_of_label(split_content_type(value)[1].get(b"charset", b""))
 
 

@@ -21,6 +21,7 @@ from larbinpy.links.found import (
     with_refreshes_to,
 )
 from larbinpy.parse import decode, directives, headers, html
+from larbinpy.parse.charset import header_encoding
 from larbinpy.records import (
     ALL_DIRECTIVES,
     PAGE_TRUNCATED,
@@ -267,6 +268,17 @@ def _is_again(page: Page, location: bytes) -> bool:
         return False
     target = urls.parse(location, page.url)
     return target is not None and target.url == page.url
+
+
+def plain_type(content_type: bytes, accept: tuple[bytes, ...]) -> bytes | None:
+    """The type of pages in UTF-8, if this Content-Type says that; see ``_native.plainpage``.
+
+    Args:
+        accept: prefixes of the types that are pages; () = every type.
+    """
+    mime = headers.mime(content_type)
+    is_page = mime in HTML_TYPES and (not accept or mime.startswith(accept))
+    return mime if is_page and header_encoding(content_type) == "UTF-8" else None
 
 
 def unread(page: Page) -> Reading:

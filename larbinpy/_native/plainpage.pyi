@@ -1,0 +1,23 @@
+from collections.abc import Callable
+from typing import final
+
+from larbinpy._native.linkfilter import LinkFilter
+from larbinpy._native.pages import Page, Reading
+from larbinpy.codes import Directive
+
+@final
+class PlainPages:
+    def __init__(
+        self,
+        links: LinkFilter,
+        *,
+        type_of: Callable[[bytes], bytes | None],
+        digest: Callable[[bytes], bytes],
+        directives_of: Callable[[bytes], Directive],
+        is_new: Callable[[bytes, int], bool] | None,
+        max_bytes: int,
+        equal: int,
+        agent: bytes,
+        nofollow: bool,
+    ) -> None: ...
+    def read(self, page: Page) -> Reading | None: ...
