@@ -13,8 +13,9 @@ Cost: 0.5 us a page of 8 kB, half of it the copy of its body.
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
+from checks cimport MAX_SHARDS
 from pageentry cimport BODY_IN_FILE, FILTER_BYTES, page_entry, parsed_entry
 
 from larbinpy.codes import NO_DIRECTIVES, Filtered, Outcome
@@ -24,6 +25,7 @@ cdef enum:
     IPV4 = 4
     DIGEST_BYTES = 16
     MAX_FILTERS = 255
+    SHARD_SHIFT = 56
 
 cdef object SUCCESS = Outcome.SUCCESS
 cdef bytes NO_DIGEST = bytes(DIGEST_BYTES)
@@ -205,30 +207,68 @@ def decode_pages(bytes payload not None, uint32_t count):
 
 
 # --- to a frame ---------------------------------------------------------------------------------
+cdef inline size_t parsed_bytes(ParsedPage page) except 0:
+    """Bytes of its PARSED entry."""
+    cdef Py_ssize_t filters = len(page.filtered)
+    if PyBytes_GET_SIZE(page.digest) != DIGEST_BYTES or filters > MAX_FILTERS:
+        raise ValueError("a digest has 16 bytes, and a page 255 reasons at most")
+    return sizeof(parsed_entry) + filters * FILTER_BYTES
+
+
+cdef int put_parsed(uint8_t *out, ParsedPage page) except -1:
+    """Write a PARSED entry, for which there is room."""
+    cdef parsed_entry *fixed = <parsed_entry *>out
+    cdef dict filtered = page.filtered
+    cdef uint8_t outcome = page.outcome
+    cdef uint32_t count
+    fixed.id, fixed.epoch, fixed.near = page.id, page.epoch, page.near
+    fixed.outcome, fixed.filters, fixed.status = outcome, len(filtered), page.status
+    fixed.body_bytes, fixed.links, fixed.duplicates = page.body_bytes, page.links, page.duplicates
+    memcpy(fixed.digest, PyBytes_AS_STRING(page.digest), DIGEST_BYTES)
+    out += sizeof(parsed_entry)
+    for reason, number in filtered.items():
+        out[0], count = reason, number
+        memcpy(out + 1, &count, sizeof(count))
+        out += FILTER_BYTES
+    return 0
+
+
 def encode_parsed(ParsedPage page not None):
     """One PARSED entry.
 
     Raises:
         ValueError: the digest has not 16 bytes, or there are more than 255 reasons.
     """
-    cdef dict filtered = page.filtered
-    cdef Py_ssize_t filters = len(filtered)
-    cdef uint8_t outcome = page.outcome
-    cdef bytes entry
-    cdef parsed_entry *fixed
-    cdef uint8_t *at
-    cdef uint32_t count
-    if PyBytes_GET_SIZE(page.digest) != DIGEST_BYTES or filters > MAX_FILTERS:
-        raise ValueError("a digest has 16 bytes, and a page 255 reasons at most")
-    entry = PyBytes_FromStringAndSize(NULL, sizeof(parsed_entry) + filters * FILTER_BYTES)
-    fixed = <parsed_entry *>PyBytes_AS_STRING(entry)
-    fixed.id, fixed.epoch, fixed.near = page.id, page.epoch, page.near
-    fixed.outcome, fixed.filters, fixed.status = outcome, filters, page.status
-    fixed.body_bytes, fixed.links, fixed.duplicates = page.body_bytes, page.links, page.duplicates
-    memcpy(fixed.digest, PyBytes_AS_STRING(page.digest), DIGEST_BYTES)
-    at = <uint8_t *>fixed + sizeof(parsed_entry)
-    for reason, number in filtered.items():
-        at[0], count = reason, number
-        memcpy(at + 1, &count, sizeof(count))
-        at += FILTER_BYTES
+    cdef bytes entry = PyBytes_FromStringAndSize(NULL, parsed_bytes(page))
+    put_parsed(<uint8_t *>PyBytes_AS_STRING(entry), page)
     return entry
+
+
+def answers_of(list readings not None):
+    """The PARSED entries of pages: for each of their shards a payload and its number of entries.
+
+    Raises:
+        ValueError: as ``encode_parsed``.
+    """
+    cdef dict answers = {}
+    cdef size_t sizes[MAX_SHARDS]
+    cdef uint32_t counts[MAX_SHARDS]
+    cdef uint8_t *out[MAX_SHARDS]
+    cdef Reading reading
+    cdef bytes payload
+    cdef int shard
+    memset(sizes, 0, sizeof(sizes))
+    memset(counts, 0, sizeof(counts))
+    for reading in readings:
+        shard = reading.page.id >> SHARD_SHIFT
+        sizes[shard] += parsed_bytes(reading.parsed)
+        counts[shard] += 1
+    for reading in readings:
+        shard = reading.page.id >> SHARD_SHIFT
+        if shard not in answers:
+            payload = PyBytes_FromStringAndSize(NULL, sizes[shard])
+            out[shard] = <uint8_t *>PyBytes_AS_STRING(payload)
+            answers[shard] = payload, counts[shard]
+        put_parsed(out[shard], reading.parsed)
+        out[shard] += parsed_bytes(reading.parsed)
+    return answers

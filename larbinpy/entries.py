@@ -12,15 +12,16 @@ import json
 import struct
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from larbinpy._native.pages import decode_pages, encode_parsed
+from larbinpy._native.linkgroups import groups_of, link_groups
+from larbinpy._native.pages import answers_of, decode_pages, encode_parsed
 from larbinpy.errors import FormatError
-from larbinpy.frames import MAX_PAYLOAD
 from larbinpy.records import ParsedPage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 __all__ = [
+    "answers_of",
     "decode_control",
     "decode_pages",
     "decode_parsed",
@@ -28,6 +29,7 @@ __all__ = [
     "encode_control",
     "encode_parsed",
     "encode_robots",
+    "groups_of",
     "hosts_of_links",
     "link_groups",
     "parsed_at",
@@ -102,26 +104,7 @@ def decode_robots(payload: bytes) -> tuple[bytes, int, bytes]:
 
 _GROUP: Final = struct.Struct("<HHII")
 _LINK_BYTES: Final = 32
-_URL_LENGTH: Final = struct.Struct("<8xH")
 _LINK_HOST: Final = struct.Struct("<8xH6xBB")
-
-
-def link_groups(via: bytes, tag: bytes, links: bytes, count: int) -> Iterator[bytes]:
-    """Encode the links of one page as groups that each fit a frame.
-
-    Cost: one copy; only a page with more than half a MiB of links is walked link by link.
-    """
-    if len(links) <= MAX_PAYLOAD // 2:
-        yield _GROUP.pack(len(via), len(tag), count, len(links)) + via + tag + links
-        return
-    start = at = number = 0
-    while at < len(links):
-        at += _LINK_BYTES + _URL_LENGTH.unpack_from(links, at)[0]
-        number += 1
-        if at - start > MAX_PAYLOAD // 2 or at == len(links):
-            part = links[start:at]
-            yield _GROUP.pack(len(via), len(tag), number, len(part)) + via + tag + part
-            start, number = at, 0
 
 
 def hosts_of_links(payload: bytes) -> list[bytes]:

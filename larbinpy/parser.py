@@ -51,7 +51,10 @@ class Batch:
     readings: list[Reading] = field(default_factory=list)
     needs: dict[int, int] = field(default_factory=dict)
     """Shard -> seq of the LINKS frame that it must have written."""
-    fingerprints: list[bytes] = field(default_factory=list)
+    fingerprints: bytes = b""
+    """Of its links."""
+    robots: list[Reading] = field(default_factory=list)
+    """Those that are answers to requests for robots.txt."""
     unstored: Reading | None = None
     """The last page, while the disk refuses it."""
 
@@ -227,10 +230,16 @@ class Parser:
         for _ in range(min(BATCH_PAGES, len(self._backlog))):
             page = self._backlog.popleft()
             self._slot.begin(page.id, time.monotonic_ns())
-            batch.unstored = self._read(page)
-            batch.readings.append(batch.unstored)
-            if not self._attempt(put):
-                break
+            reading = self._plain.read(page) if self._plain else None
+            if reading is None:
+                reading = self._read(page)
+                if page.kind == Kind.ROBOTS:
+                    batch.robots.append(reading)
+            batch.readings.append(reading)
+            if self._is_wanted(reading):
+                batch.unstored = reading
+                if not self._attempt(put):
+                    break
         self._slot.end()
         self._slot.words.add(ParserWord.PAGES, len(batch.readings))
         if batch.unstored:
@@ -246,22 +255,19 @@ class Parser:
             self._send(batch)
 
     def _put(self, batch: Batch) -> None:
-        """Store the last page of a batch, if it is one for the output."""
-        if batch.unstored is None:
-            return
-        reading, page = batch.unstored, batch.unstored.page
-        is_page = page.kind not in (Kind.ROBOTS, Kind.RETRY)
-        if is_page and reading.is_good and self._is_wanted(reading):
+        """Store the last page of a batch, if that has not been done."""
+        reading = batch.unstored
+        if reading:
             self._slot.store()
-            self._store.put(page, reading.body, reading.mime)
+            self._store.put(reading.page, reading.body, reading.mime)
         batch.unstored = None
 
     def _send(self, batch: Batch) -> None:
         """Send the links of all pages of a batch."""
-        groups: dict[int, list[bytes]] = {}
-        for reading in batch.readings:
-            _collect(reading, groups, batch.fingerprints)
-        batch.needs = {shard: self._senders[shard].send(part) for shard, part in groups.items()}
+        groups, batch.fingerprints = entries.groups_of(batch.readings, self._start.shards)
+        batch.needs = {
+            shard: self._senders[shard].send(part) for shard, part in enumerate(groups) if part
+        }
         self._batches.append(batch)
 
     def _attempt(self, work: Callable[[], None]) -> bool:
@@ -281,9 +287,7 @@ class Parser:
         return not text
 
     def _read(self, page: Page) -> Reading:
-        plain = self._plain.read(page) if self._plain else None
-        if plain:
-            return plain
+        """Read a page that is not plain."""
         if page.kind == Kind.RETRY:
             return unread(page)
         if page.kind == Kind.ROBOTS:
@@ -292,6 +296,10 @@ class Parser:
 
     def _is_wanted(self, reading: Reading) -> bool:
         """Whether a page goes to the output: by its type (``specificSearch``), if it allows it."""
+        if not self._store.keeps or not reading.is_good:
+            return False
+        if reading.page.kind in (Kind.ROBOTS, Kind.RETRY):
+            return False
         asked = reading.parsed.directives
         if asked and asked & self._refused_directives:
             return False
@@ -320,23 +328,19 @@ class Parser:
         if self._config.fetch_info:
             _show(readings)
         for batch in finished:
-            self._links.written(b"".join(batch.fingerprints))
+            self._links.written(batch.fingerprints)
+            for reading in batch.robots:
+                self._answer_robots(reading)
         self._answer(readings)
 
     def _is_written(self, batch: Batch) -> bool:
         return all(self._senders[shard].written >= seq for shard, seq in batch.needs.items())
 
     def _answer(self, readings: list[Reading]) -> None:
-        answers: dict[int, list[bytes]] = {}
-        for reading in readings:
-            if reading.page.kind == Kind.ROBOTS:
-                self._answer_robots(reading)
-            answer = entries.encode_parsed(reading.parsed)
-            answers.setdefault(reading.page.id >> ID_SHARD_SHIFT, []).append(answer)
-        for shard, parts in answers.items():
+        for shard, (payload, count) in entries.answers_of(readings).items():
             channel = self._senders[shard].channel
             if channel:
-                channel.send(FrameType.PARSED, b"".join(parts), count=len(parts))
+                channel.send(FrameType.PARSED, payload, count=count)
         self._store.answered(r.page.id for r in readings if self._is_heard(r.page))
 
     def _is_heard(self, page: Page) -> bool:
@@ -363,20 +367,6 @@ def _pages_of(frame: Frame) -> list[Page]:
             page.body = os.pread(fd, os.fstat(fd).st_size, 0)
         os.close(fd)
     return pages
-
-
-def _collect(reading: Reading, groups: dict[int, list[bytes]], fingerprints: list[bytes]) -> None:
-    """Add a page's links to the groups of each shard."""
-    if reading.links is None:
-        return
-    page = reading.page
-    via = reading.via or page.url
-    tag = b"" if page.kind == Kind.ROBOTS else page.tag  # there it is the origin that asks
-    for shard, links in enumerate(reading.links.entries):
-        if links:
-            count = reading.links.counts[shard]
-            groups.setdefault(shard, []).extend(entries.link_groups(via, tag, links, count))
-            fingerprints.append(reading.links.fingerprints[shard])
 
 
 def _show(readings: list[Reading]) -> None:

@@ -55,6 +55,10 @@ class LinkSender:
         Args:
             groups: encoded by ``entries.link_groups``, each small enough for a frame.
         """
+        groups = list(groups)
+        if groups and sum(map(len, groups)) <= MAX_PAYLOAD:
+            self._send(b"".join(groups), len(groups))
+            return self._seq
         parts: list[bytes] = []
         size = 0
         for group in groups:

@@ -16,6 +16,11 @@ class Store(Protocol):
     """Where pages go."""
 
     @property
+    def keeps(self) -> bool:
+        """Whether there is an output at all."""
+        ...
+
+    @property
     def refuses(self) -> Directive:
         """Pages that ask for one of these do not belong here, if what pages ask is obeyed."""
         ...
@@ -50,6 +55,7 @@ class Nothing:
 
     __slots__ = ()
 
+    keeps: Final = False
     refuses: Final = NO_DIRECTIVES
 
     def put(self, page: Page, body: bytes, mime: bytes) -> None:

@@ -42,6 +42,7 @@ class Files:
 
     __slots__ = ("_directory", "_index", "_next_page", "_number", "_root", "_stored")
 
+    keeps: Final = True
     refuses: Final = Directive.NOARCHIVE
 
     def __init__(self, root: Path, stored: StoredPages) -> None:

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from larbinpy._native import pages
 from larbinpy._native.heldpages import encode
 from larbinpy.errors import FormatError
-from larbinpy.records import Filtered, Outcome, ParsedPage
-from tests.records import result
+from larbinpy.records import Filtered, Outcome, ParsedPage, Reading
+from tests.records import page, result
 from tests.reference import pages as reference
 
 if TYPE_CHECKING:
@@ -92,3 +92,14 @@ def test_a_digest_has_16_bytes() -> None:
     """Nothing is read behind a shorter one."""
     with pytest.raises(ValueError, match="16 bytes"):
         pages.encode_parsed(ParsedPage(1, 1, Outcome.SUCCESS, digest=b"short"))
+
+
+@given(st.lists(ANSWERS, max_size=8))
+def test_answers_go_to_the_shards_of_their_pages(answers: list[ParsedPage]) -> None:
+    """All of a shard in one payload, in their order."""
+    readings = [Reading(page(id=one.id), one) for one in answers]
+    expected: dict[int, list[bytes]] = {}
+    for one in answers:
+        expected.setdefault(one.id >> 56, []).append(reference.encode_parsed(one))
+    got = pages.answers_of(readings)
+    assert {shard: (b"".join(parts), len(parts)) for shard, parts in expected.items()} == got
