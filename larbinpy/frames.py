@@ -188,7 +188,10 @@ class Channel:
 
         Raises:
             FormatError: the peer sent something that is not a frame; the channel is of no use.
+
+        Cost: a frame is copied once, the one that came in pieces twice.
         """
+        frames: list[Frame] = []
         while not self.is_closed:
             try:
                 size, ancillary, _, _ = self._sock.recvmsg_into([_BUFFER], _ANCILLARY_BYTES)
@@ -201,28 +204,51 @@ class Channel:
                     self._descriptors.extend(array("i", data))
             if not size:
                 self.is_closed = True
-            self._inbox += _BUFFER[:size]
+            self._take(_BUFFER[:size], frames)
             if size < _RECEIVE_BYTES:
                 break
-        return self._split()
+        return frames
 
-    def _split(self) -> list[Frame]:
-        frames: list[Frame] = []
-        at, inbox = 0, self._inbox
-        while len(inbox) - at >= _HEAD.size:
-            length, kind, flags, count, seq = _HEAD.unpack_from(inbox, at)
-            if length > MAX_PAYLOAD or kind not in _KNOWN_TYPES:
-                raise FormatError(f"not a frame: type {kind}, {length} bytes")
+    def _take(self, data: memoryview, frames: list[Frame]) -> None:
+        """Take what has arrived: whole frames, and the beginning of one that waits for its rest."""
+        inbox = self._inbox
+        while inbox and data:
+            missing = _missing(inbox)
+            inbox += data[:missing]
+            data = data[missing:]
+            if not _missing(inbox):
+                with memoryview(inbox) as whole:
+                    self._split(whole, frames)
+                inbox.clear()
+        inbox += data[self._split(data, frames) :]
+
+    def _split(self, data: memoryview, frames: list[Frame]) -> int:
+        """Add the whole frames that stand there; returns where they end."""
+        at = 0
+        while len(data) - at >= _HEAD.size:
+            length, kind, flags, count, seq = _head(data, at)
             end = at + _HEAD.size + length
-            if end > len(inbox):
+            if end > len(data):
                 break
             if flags >> 1 > len(self._descriptors):
                 raise FormatError(f"a frame of type {kind} came without its descriptors")
             fds = [self._descriptors.popleft() for _ in range(flags >> 1)]
-            with memoryview(inbox) as view:
-                payload = bytes(view[at + _HEAD.size : end])
+            payload = bytes(data[at + _HEAD.size : end])
             frames.append(Frame(kind, count, seq, payload, fds))
             at = end
-        if at:
-            del inbox[:at]
-        return frames
+        return at
+
+
+def _head(data: bytearray | memoryview, at: int) -> tuple[int, int, int, int, int]:
+    """Length, type, flags, count and seq of a frame."""
+    length, kind, flags, count, seq = _HEAD.unpack_from(data, at)
+    if length > MAX_PAYLOAD or kind not in _KNOWN_TYPES:
+        raise FormatError(f"not a frame: type {kind}, {length} bytes")
+    return length, kind, flags, count, seq
+
+
+def _missing(begun: bytearray) -> int:
+    """Bytes that a frame lacks, or its head while that is not whole."""
+    if len(begun) < _HEAD.size:
+        return _HEAD.size - len(begun)
+    return _HEAD.size + _head(begun, 0)[0] - len(begun)
