@@ -21,7 +21,7 @@ cimport cython
 from libc.stdint cimport uint8_t, uint32_t
 from libc.string cimport memchr, memset
 
-from htmlbase cimport IS_ALPHA, Span, equals_fold, html_class, release
+from htmlbase cimport IS_ALPHA, Buffer, Span, append, equals_fold, html_class, release
 from layout cimport ATTRIBUTE_HREF, ATTRIBUTE_SRC, ELEMENT_A, ELEMENT_IMG
 from linklist cimport (
     LAST_BLANK, LinkList, add_text, close_item, drop_item, is_absolute, list_value, open_item, trim,
@@ -33,10 +33,16 @@ cdef enum:
     SCHEME_LETTERS = 6  # one more than https has
 
 
+cdef struct Detail:
+    Span name
+    Span rel
+
 cdef struct Document:
     LinkList found
     const uint8_t *end
     bint every  # list all href and src, and all text that is a URL
+    bint wants_details
+    Buffer details  # a Detail for each link
     Tag root
     bint has_root
     Span reading  # name of the element whose text is being read
@@ -55,6 +61,22 @@ cdef void read_text(Document *doc, Tag *tag, uint8_t element, bint is_sure) noex
     open_item(&doc.found)
 
 
+cdef void note_details(Document *doc, Span name, Span rel) noexcept nogil:
+    """Note whose link was listed last, unless that is known."""
+    cdef Detail detail = Detail(name, rel)
+    if not doc.wants_details or doc.details.size == doc.found.count * sizeof(Detail):
+        return
+    if not append(&doc.details, Span(<const uint8_t *>&detail, sizeof(Detail))):
+        doc.found.no_memory = True
+
+
+cdef void list_attribute(
+    Document *doc, const Tag *tag, Span value, uint8_t attribute
+) noexcept nogil:
+    list_value(&doc.found, value, ELEMENT_A, attribute, True)
+    note_details(doc, tag.name, tag.rel)
+
+
 cdef void take_tag(Document *doc, Tag *tag) noexcept nogil:
     """What a start tag means."""
     if not doc.has_root:
@@ -63,9 +85,9 @@ cdef void take_tag(Document *doc, Tag *tag) noexcept nogil:
     drop_item(&doc.found)
     if doc.every:
         if tag.href.size:
-            list_value(&doc.found, tag.href, ELEMENT_A, ATTRIBUTE_HREF, True)
+            list_attribute(doc, tag, tag.href, ATTRIBUTE_HREF)
         if tag.src.size:
-            list_value(&doc.found, tag.src, ELEMENT_A, ATTRIBUTE_SRC, True)
+            list_attribute(doc, tag, tag.src, ATTRIBUTE_SRC)
         read_text(doc, tag, ELEMENT_A, False)
     elif equals_fold(tag.name, b"loc", 3):
         read_text(doc, tag, ELEMENT_IMG if equals_fold(tag.prefix, b"image", 5) else ELEMENT_A,
@@ -74,7 +96,7 @@ cdef void take_tag(Document *doc, Tag *tag) noexcept nogil:
         if tag.href.data == NULL:
             read_text(doc, tag, ELEMENT_A, True)
         elif not equals_fold(trim(tag.rel), b"enclosure", 9):  # media, as HTML's audio and video
-            list_value(&doc.found, tag.href, ELEMENT_A, ATTRIBUTE_HREF, True)
+            list_attribute(doc, tag, tag.href, ATTRIBUTE_HREF)
     elif equals_fold(tag.name, b"guid", 4) and not equals_fold(trim(tag.permalink), b"false", 5):
         read_text(doc, tag, ELEMENT_A, False)
 
@@ -86,6 +108,7 @@ cdef const uint8_t *end_tag(Document *doc, const uint8_t *p) noexcept nogil:
     p = read_tag(p, doc.end, &tag)
     if p != NULL and equals_span(tag.name, doc.reading):
         close_item(&doc.found, doc.element, 0, doc.is_sure)
+        note_details(doc, doc.reading, Span(NULL, 0))
     drop_item(&doc.found)
     return p
 
@@ -206,6 +229,8 @@ cdef class Listing:
     document, ``count`` of them; ``dropped`` more were found behind the limit.
     ``root`` is the name of an XML document's first element, in lower case and without its prefix;
     empty when there is none. ``base`` is the xml:base of that element, None when it has none.
+    ``details`` has for each link of an XML document, when they were asked for: the name of its
+    element without a prefix, and its rel as it is written, None where it has none.
     """
 
     cdef readonly bytes links
@@ -213,6 +238,20 @@ cdef class Listing:
     cdef readonly Py_ssize_t dropped
     cdef readonly bytes root
     cdef readonly bytes base
+    cdef readonly list details
+
+
+cdef list details_of(const Document *doc):
+    cdef const Detail *detail = <const Detail *>doc.details.data
+    cdef size_t i
+    return [
+        (bytes_of(detail[i].name), bytes_of(detail[i].rel))
+        for i in range(doc.details.size // sizeof(Detail))
+    ]
+
+
+cdef bytes bytes_of(Span span):
+    return None if span.data == NULL else <bytes>span.data[:span.size]
 
 
 cdef size_t checked_size(bytes text) except? 0:
@@ -233,10 +272,13 @@ cdef Listing take_results(LinkList *found):
     result.count = found.count
     result.dropped = found.dropped
     result.root = b""
+    result.details = []
     return result
 
 
-def scan_xml(bytes text not None, uint32_t max_links=50_000, bint every=False):
+def scan_xml(
+    bytes text not None, uint32_t max_links=50_000, bint every=False, bint details=False
+):
     """Find the links of an XML document: the texts of loc, link and permanent guid, the href of
     link.
 
@@ -245,6 +287,7 @@ def scan_xml(bytes text not None, uint32_t max_links=50_000, bint every=False):
         max_links: links beyond these are counted in ``dropped`` and not listed.
         every: instead, each href and src of whatever element, and each text of an element that is
             an absolute URL.
+        details: fill ``details``.
 
     Raises:
         ValueError: the document has a gigabyte or more.
@@ -257,9 +300,15 @@ def scan_xml(bytes text not None, uint32_t max_links=50_000, bint every=False):
     doc.end = start + checked_size(text)
     doc.found.max_links = max_links
     doc.every = every
+    doc.wants_details = details
     with nogil:
         scan_document(&doc, start)
-    cdef Listing result = take_results(&doc.found)
+    cdef Listing result
+    try:
+        result = take_results(&doc.found)
+        result.details = details_of(&doc)
+    finally:
+        release(&doc.details)
     if doc.has_root:
         result.root = doc.root.name.data[:doc.root.name.size].lower()
         if doc.root.base.data != NULL:

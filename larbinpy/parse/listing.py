@@ -5,7 +5,7 @@ What a document is, its first bytes say and the name of its root element, never 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Flag, auto
 from typing import Final
 
@@ -59,16 +59,38 @@ class Listing:
     is_sitemap: bool = False
     is_index: bool = False
     """The links are sitemaps."""
+    details: list[tuple[bytes, bytes | None]] = field(default_factory=list)
+    """Name and rel of the element of each link of XML, when they were asked for."""
+
+
+def kind_of(body: bytes, content_type: bytes, mime: bytes) -> Lists | None:
+    """What kind of list a document is that a page led to; None when it is of no type of lists.
+
+    Args: those of ``read``.
+    """
+    if mime == TEXT_TYPE:
+        return Lists.PLAIN
+    if mime not in XML_TYPES:
+        return None
+    text = to_utf8(body, find_xml_encoding(content_type, body))
+    return _ROOTS.get(listscan.scan_xml(text, max_links=0).root, Lists.PLAIN)
 
 
 def read(
-    body: bytes, content_type: bytes, mime: bytes, lists: Lists, max_links: int = MAX_LINKS
+    body: bytes,
+    content_type: bytes,
+    mime: bytes,
+    lists: Lists,
+    max_links: int = MAX_LINKS,
+    *,
+    details: bool = False,
 ) -> Listing | None:
     """Read a document that a page led to; None when it is not one of ``lists``.
 
     Args:
         body: content encodings removed.
         mime: the type that ``content_type`` says, in lower case.
+        details: they are wanted.
 
     Cost: O(bytes of the body).
     """
@@ -77,23 +99,25 @@ def read(
     if mime not in XML_TYPES:
         return None
     text = to_utf8(body, find_xml_encoding(content_type, body))
-    found = listscan.scan_xml(text, max_links)
+    found = listscan.scan_xml(text, max_links, details=details)
     kind = _ROOTS.get(found.root)
     if kind is not None and kind in lists:
         return _listing(found)
     if Lists.PLAIN in lists:
-        return _listing(listscan.scan_xml(text, max_links, every=True))
+        return _listing(listscan.scan_xml(text, max_links, every=True, details=details))
     return None
 
 
-def read_sitemap(body: bytes, content_type: bytes, max_links: int = MAX_LINKS) -> Listing | None:
+def read_sitemap(
+    body: bytes, content_type: bytes, max_links: int = MAX_LINKS, *, details: bool = False
+) -> Listing | None:
     """Read what should be a sitemap or a feed, in whatever form; None when it is neither.
 
     Those that are no XML are texts with a URL on each line.
     """
     text = to_utf8(body, find_xml_encoding(content_type, body))
     if text.lstrip()[:1] == b"<":
-        found = listscan.scan_xml(text, max_links)
+        found = listscan.scan_xml(text, max_links, details=details)
         return _listing(found) if found.root in _ROOTS else None
     found = listscan.scan_lines(text, max_links)
     is_sitemap = found.count or found.dropped
@@ -121,4 +145,6 @@ def _texts(body: bytes, content_type: bytes, max_links: int) -> Listing:
 def _listing(found: listscan.Listing) -> Listing:
     is_index = found.root == b"sitemapindex"
     is_sitemap = is_index or found.root == b"urlset"
-    return Listing(found.links, found.count, found.dropped, found.base, is_sitemap, is_index)
+    return Listing(
+        found.links, found.count, found.dropped, found.base, is_sitemap, is_index, found.details
+    )

@@ -106,6 +106,30 @@ def test_the_type_gives_the_encoding(run: Any) -> None:
     assert found["url"] == "http://h.example/dir/p?q=%E9#%C3%A9"
 
 
+def test_the_language_of_a_link_is_told(run: Any) -> None:
+    """Behind the named fields, where there is one."""
+    page = b'<link rel=alternate hreflang="de-AT" href=/de><a hreflang="" href=/x>x</a><a href=/y>'
+    assert [one.get("hreflang") for one in run(page)] == ["de-AT", "", None]
+    assert list(run(page)[0])[:7] == [
+        "element", "attribute", "value", "url", "rel", "text", "verdict"
+    ]  # fmt: skip
+
+
+def test_what_a_page_says_of_itself(run: Any) -> None:
+    """One line, null where it says nothing; robots by everybody's name and by ours."""
+    page = (
+        b"<html lang=fr><meta charset=iso-8859-1><title> \xe9t\xe9\n 1</title><base href=/b/>"
+        b"<link rel=canonical href=/c><meta name=LARBIN content=nofollow>"
+    )
+    (found,) = run(page, "--about")
+    assert found == {
+        "encoding": "windows-1252", "encoding_from": "meta", "title": "été 1", "language": "fr",
+        "canonical": "/c", "robots": "nofollow", "base": "/b/",
+    }  # fmt: skip
+    (nothing,) = run(b"", "--about")
+    assert set(nothing.values()) == {nothing["encoding"], "none", None}
+
+
 def test_style_sheets_are_read(run: Any) -> None:
     """With their type; they have neither element nor attribute."""
     (found,) = run(b"a { b: url(c.png) }", "--type", "text/css")
@@ -127,7 +151,7 @@ def test_standard_input(
     [
         (["--url", "ftp://h.example/", "page.html"], "no http or https URL"),
         (["--url", "http://h.example/", "none.html"], "cannot be read"),
-        (["--url", "http://h.example/", "--type", "image/png", "page.html"], "neither HTML nor"),
+        (["--url", "http://h.example/", "--type", "image/png", "page.html"], "neither HTML, CSS"),
         (["page.html"], "--url"),
     ],
 )

@@ -41,7 +41,10 @@ def values(found: listscan.Listing) -> list[bytes]:
 def test_xml_soup_equals_reference(text: bytes, max_links: int, every: bool) -> None:
     """Whatever the bytes, kernel and oracle agree in every field."""
     expected = reference.scan_xml(text, max_links, every)
-    assert fields(expected) == fields(listscan.scan_xml(text, max_links, every))  # type: ignore[arg-type]
+    found = listscan.scan_xml(text, max_links, every, details=True)
+    assert fields(expected) == fields(found)  # type: ignore[arg-type]
+    assert expected.details == found.details
+    assert listscan.scan_xml(text, max_links, every).details == []
 
 
 @settings(max_examples=300, deadline=None)

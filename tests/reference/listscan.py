@@ -32,6 +32,7 @@ class Listing:
     dropped: int = 0
     root: bytes = b""
     base: bytes | None = None
+    details: list[tuple[bytes, bytes | None]] = field(default_factory=list)
 
 
 @dataclass
@@ -44,6 +45,10 @@ class Tag:
     @property
     def local(self) -> bytes:
         return self.name.rpartition(b":")[2].lower()
+
+    @property
+    def bare(self) -> bytes:
+        return self.name.rpartition(b":")[2]
 
     @property
     def prefix(self) -> bytes:
@@ -92,7 +97,16 @@ class Scan:
         self.reading: tuple[bytes, int, bool] | None = None
         self.value = b""
 
-    def add(self, value: bytes, element: int, attribute: int = TEXT, *, is_sure: bool) -> None:
+    def add(
+        self,
+        value: bytes,
+        element: int,
+        attribute: int = TEXT,
+        *,
+        is_sure: bool,
+        name: bytes = b"",
+        rel: bytes | None = None,
+    ) -> None:
         value = value.strip(BLANKS)
         if not value or not (is_sure or ABSOLUTE.match(value)):
             return
@@ -101,6 +115,7 @@ class Scan:
             return
         self.found.links += FOUND_HEAD.pack(element, attribute, 0, 0, len(value)) + value
         self.found.count += 1
+        self.found.details.append((name, rel))
 
     def behind(self, what: bytes, at: int) -> int:
         end = self.text.find(what, at)
@@ -179,10 +194,12 @@ class Scan:
             base = [value for name, value in tag.attributes.items() if name.lower() == b"xml:base"]
             self.found.base = base[0] if base else None
         self.reading, self.value = None, b""
+        name, rel = tag.bare, tag.get(b"rel")
         reading: tuple[int, bool] | None = None
         if every:
-            for name, attribute in ((b"href", HREF), (b"src", SRC)):
-                self.add(decoded(tag.get(name) or b""), A, attribute, is_sure=True)
+            for key, attribute in ((b"href", HREF), (b"src", SRC)):
+                value = decoded(tag.get(key) or b"")
+                self.add(value, A, attribute, is_sure=True, name=name, rel=rel)
             reading = (A, False)
         elif tag.local == b"loc":
             reading = (IMG if tag.prefix == b"image" else A, True)
@@ -190,18 +207,18 @@ class Scan:
             href = tag.get(b"href")
             if href is None:
                 reading = (A, True)
-            elif (tag.get(b"rel") or b"").strip(BLANKS).lower() != b"enclosure":
-                self.add(decoded(href), A, HREF, is_sure=True)
+            elif (rel or b"").strip(BLANKS).lower() != b"enclosure":
+                self.add(decoded(href), A, HREF, is_sure=True, name=name, rel=rel)
         elif tag.local == b"guid":
             is_url = (tag.get(b"ispermalink") or b"").strip(BLANKS).lower() != b"false"
             reading = (A, False) if is_url else None
         if reading and not tag.is_empty:
-            self.reading = (tag.name.rpartition(b":")[2], *reading)
+            self.reading = (tag.bare, *reading)
 
     def end(self, tag: Tag) -> None:
-        if self.reading and self.reading[0] == tag.name.rpartition(b":")[2]:
-            _, element, is_sure = self.reading
-            self.add(self.value, element, is_sure=is_sure)
+        if self.reading and self.reading[0] == tag.bare:
+            name, element, is_sure = self.reading
+            self.add(self.value, element, is_sure=is_sure, name=name)
         self.reading, self.value = None, b""
 
     def run(self, *, every: bool) -> None:
@@ -232,7 +249,9 @@ class Scan:
                 at += 1
 
 
-def scan_xml(text: bytes, max_links: int = 50_000, every: bool = False) -> Listing:
+def scan_xml(
+    text: bytes, max_links: int = 50_000, every: bool = False, details: bool = True
+) -> Listing:
     scan = Scan(text, max_links)
     with contextlib.suppress(EndOfDocument):
         scan.run(every=every)
