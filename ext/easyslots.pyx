@@ -19,7 +19,7 @@ from libc.stdint cimport int64_t
 from libc.stdio cimport snprintf
 from posix.time cimport CLOCK_MONOTONIC, CLOCK_REALTIME, clock_gettime, timespec
 
-from larbinpy._native.jobs cimport FetchJob, FetchResult
+from larbinpy._native.jobs cimport FetchJob, FetchResult, new_result
 from larbinpy._native.transfer cimport Transfer
 
 import pycurl
@@ -104,7 +104,7 @@ cdef class Slot:
             end_ns: when it ended, monotonic.
         """
         cdef Transfer transfer = self.transfer
-        cdef FetchResult result = FetchResult.__new__(FetchResult)
+        cdef FetchResult result = new_result()
         cdef int64_t begun_ns = transfer.sent_ns or self.start_ns
         result.job, result.outcome = job, outcome
         result.status = transfer.status

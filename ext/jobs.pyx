@@ -78,6 +78,11 @@ cdef class FetchJob:
         return PyBytes_FromStringAndSize(slash, text + size - slash)
 
 
+cdef FetchResult new_result():
+    """One whose fields its maker fills, all of them."""
+    return FetchResult.__new__(FetchResult)
+
+
 cdef dict KINDS = {kind.value: kind for kind in Kind}
 
 

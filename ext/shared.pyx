@@ -86,10 +86,6 @@ cdef class Words:
     Additions wrap around after 2^64.  An index out of range raises ``IndexError``.
     """
 
-    cdef unsigned char[::1] _memory
-    cdef uint64_t *_words
-    cdef Py_ssize_t _count
-
     def __cinit__(self, buffer, offset: int = 0, count: int = -1):
         self._memory = buffer
         cdef Py_ssize_t room = words_from(self._memory, offset)

@@ -22,6 +22,7 @@ from enum import IntEnum
 from typing import Final
 
 from larbinpy._native.shared import SLOT_BYTES, IpTable, SeqBlock, Words, create
+from larbinpy._native.slots import Slots
 from larbinpy.errors import FormatError
 from larbinpy.stats import COUNTERS, IDENTITY
 
@@ -119,12 +120,9 @@ class ShardMemory:
         """Ids of the URLs in flight; exact for a shard that is dead, up to ``TRANSFER_SLOTS``."""
         return [page_id for page_id in self.slots.snapshot() if page_id]
 
-    def forget_transfers(self) -> None:
-        """Nothing is in flight any more."""
-        self.words.store(ShardWord.IN_FLIGHT, 0)
-        for place, page_id in enumerate(self.slots.snapshot()):
-            if page_id:
-                self.slots.store(place, 0)
+    def forget_transfers(self) -> Slots:
+        """Nothing is in flight any more; returns where its next transfers are shown."""
+        return Slots(self.slots, self.words, ShardWord.IN_FLIGHT)
 
 
 class ParserMemory:

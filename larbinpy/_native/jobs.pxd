@@ -37,3 +37,6 @@ cdef class FetchResult:
     cdef public unsigned long long bytes_written
     cdef public str reason
     cdef public bint is_swallowed
+
+
+cdef FetchResult new_result()

@@ -25,7 +25,6 @@ from larbinpy.shard.manners import Manners
 from larbinpy.shard.peers import Peers
 from larbinpy.shard.queue import make_budgets, open_queue
 from larbinpy.shard.scope import Scope
-from larbinpy.shard.slots import Slots
 from larbinpy.shard.suspects import Suspects
 from larbinpy.shared import CrawlMemory, Global
 from larbinpy.wiring import make_links
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from larbinpy._native.hosts import HostTable
+    from larbinpy._native.slots import Slots
     from larbinpy.dns.addresses import Addresses
     from larbinpy.fetch.base import Fetcher
     from larbinpy.frontier.budgets import Budgets
@@ -123,7 +123,7 @@ class ShardParts:
             tickets=Tickets(memory, start.index, is_limited=bool(config.limit_page)),
             scope=_make_scope(start, queue),
             ledger=Ledger(queue.fifo.counters, memory, start.index),
-            slots=Slots(memory.shard[start.index]),
+            slots=memory.shard[start.index].forget_transfers(),
             suspects=Suspects(queue.frontier, queue.hosts, addresses, start.poison),
             epoch=queue.fifo.epoch,
             notices=queue.notices,

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from larbinpy.records import ID_SHARD_SHIFT, ID_WITHOUT_ENQ
-from larbinpy.shard.slots import Slots
 from larbinpy.shared import CrawlMemory
 from larbinpy.supervisor.mending import CRASHES, DEATHS, Mender
 from larbinpy.testing.clock import FakeClock
@@ -64,7 +63,7 @@ class Watch:
     def dies(self, code: int, *in_flight: int, after_s: float = 100.0) -> str | None:
         """A shard dies with these URLs in flight."""
         self.clock.pass_s(after_s)
-        slots = Slots(self._memory.shard[SHARD])
+        slots = self._memory.shard[SHARD].forget_transfers()
         for page_id in in_flight:
             slots.begin(page_id, page_id)
         return self.mender.mend(cast("Child", Dead()), code)
