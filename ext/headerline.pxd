@@ -17,16 +17,32 @@ cdef inline const uint8_t *end_of_line(const uint8_t *p, const uint8_t *end) noe
     return end if found == NULL else found
 
 
+cdef inline bint begins_with(const uint8_t *p, const uint8_t *name, size_t size) noexcept nogil:
+    """Whether this (lower-case) name stands here, in any case; so many bytes are there."""
+    cdef size_t i
+    for i in range(size):
+        if p[i] != name[i] and not (c'A' <= p[i] <= c'Z' and (p[i] | 0x20) == name[i]):
+            return False
+    return True
+
+
+cdef inline bint has_word(
+    const uint8_t *p, const uint8_t *end, const uint8_t *word, size_t size
+) noexcept nogil:
+    """Whether this (lower-case) word stands somewhere in a line, in any case."""
+    while <size_t>(end - p) >= size:
+        if begins_with(p, word, size):
+            return True
+        p += 1
+    return False
+
+
 cdef inline const uint8_t *behind_name(
     const uint8_t *p, const uint8_t *end, const uint8_t *name, size_t size
 ) noexcept nogil:
     """Behind the colon of the field, NULL when the line is no field of this (lower-case) name."""
-    cdef size_t i
-    if <size_t>(end - p) <= size:
+    if <size_t>(end - p) <= size or not begins_with(p, name, size):
         return NULL
-    for i in range(size):
-        if p[i] != name[i] and not (c'A' <= p[i] <= c'Z' and (p[i] | 0x20) == name[i]):
-            return NULL
     p += size
     while p < end and (p[0] == c' ' or p[0] == c'\t'):
         p += 1

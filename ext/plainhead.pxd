@@ -2,7 +2,7 @@
 
 from libc.stdint cimport uint8_t
 
-from headerline cimport behind_name, end_of_line, trim
+from headerline cimport behind_name, end_of_line, has_word, trim
 
 
 cdef struct Head:
@@ -12,7 +12,10 @@ cdef struct Head:
 
 
 cdef inline Head head_of(const uint8_t *p, const uint8_t *end) noexcept nogil:
-    """Read a header block; with Content-Encoding or X-Robots-Tag it is not plain."""
+    """Read a header block; with Content-Encoding, X-Robots-Tag or a canonical Link it is not plain.
+
+    Other Links are frequent, and nothing to us.
+    """
     cdef Head head = Head(NULL, 0, True)
     cdef const uint8_t *line_end
     cdef const uint8_t *value
@@ -27,5 +30,9 @@ cdef inline Head head_of(const uint8_t *p, const uint8_t *end) noexcept nogil:
             or behind_name(p, line_end, b"x-robots-tag", 12) != NULL
         ):
             head.is_plain = False
+        else:
+            value = behind_name(p, line_end, b"link", 4)
+            if value != NULL and has_word(value, line_end, b"canonical", 9):
+                head.is_plain = False
         p = line_end + 1
     return head

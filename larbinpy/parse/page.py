@@ -22,6 +22,7 @@ from larbinpy.links.found import (
 )
 from larbinpy.parse import decode, directives, headers, html
 from larbinpy.parse.charset import header_encoding
+from larbinpy.parse.linkheader import canonical_of
 from larbinpy.records import (
     ALL_DIRECTIVES,
     PAGE_TRUNCATED,
@@ -151,8 +152,11 @@ class PageReader:
             parsed.outcome = Outcome.DUPLICATE
         elif reading.mime in HTML_TYPES or not reading.mime:
             self._find_links(page, reading, content_type, is_left=self._is_left(page, reading))
-        elif self._lists:
-            self._lists.read_linked(page, reading, content_type)
+        elif not (self._lists and self._lists.read_linked(page, reading, content_type)):
+            own = self._own_url(page)
+            _name(reading, own)
+            if own:
+                self._filter(page, reading, own)
 
     def _is_left(self, page: Page, reading: Reading) -> bool:
         """Whether the links of a page are not wanted, for it is near to an earlier one."""
@@ -195,12 +199,22 @@ class PageReader:
             target = urls.parse(document.base, page.url)
             base = self._make_base(target.url) if target else base
             links = with_refreshes_to(page.url, links)
-        canonical = _canonical(base, document)
-        reading.parsed.canonical = canonical if canonical != page.url else b""
+        own, details = self._own_url(page), document.details
+        _name(reading, own if own[urls.ITEM_BYTES :] else _canonical(base, document))
         if is_left:
             return
-        resolved = urls.resolve(base, links, document.encoding)
-        self._filter(page, reading, resolved, dropped=document.dropped, details=document.details)
+        resolved = own + urls.resolve(base, links, document.encoding)
+        if own and details:
+            details = [(b"Link", b"canonical", None, None), *details]
+        self._filter(page, reading, resolved, dropped=document.dropped, details=details)
+
+    def _own_url(self, page: Page) -> bytes:
+        """The canonical URL that the header names, resolved; empty when it names none."""
+        value = headers.field(page.headers, b"link")
+        target = canonical_of(value, page.url) if value else None
+        if target is None:
+            return b""
+        return urls.resolve(self._make_base(page.url), found_link(ELEMENT_LINK, target))
 
     def _follow_redirect(self, page: Page, reading: Reading) -> None:
         location = headers.field(page.headers, b"location")
@@ -255,11 +269,17 @@ class PageReader:
 
 
 def _canonical(base: Base | LarbinBase, document: html.Reading) -> bytes:
-    """The URL that a page says is its own; empty when it says none that we could ask for."""
+    """The URL that a page says is its own, resolved; empty when it says none."""
     if document.canonical is None:
         return b""
     link = found_link(ELEMENT_LINK, document.canonical)
-    return urls.resolve(base, link, document.encoding)[urls.ITEM_BYTES :]
+    return urls.resolve(base, link, document.encoding)
+
+
+def _name(reading: Reading, own: bytes) -> None:
+    """Note the URL that a page says is its own, if it is another one that we could ask for."""
+    url = own[urls.ITEM_BYTES :]
+    reading.parsed.canonical = url if url != reading.page.url else b""
 
 
 def _is_again(page: Page, location: bytes) -> bool:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from larbinpy.cli import main
 from tests.integration.sites import Crawls, Site
 
 if TYPE_CHECKING:
@@ -16,7 +18,7 @@ PAGE = b'<html><body>Page %d <a href="/next%d">next</a></body></html>'
 
 @pytest.mark.parametrize(("digest", "equal"), [("exact", PAGE % (1, 1)), ("larbin", PAGE % (2, 2))])
 def test_duplicates_are_dropped_and_known_after_a_restart(
-    digest: str, equal: bytes, tmp_path: Path
+    digest: str, equal: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """By the bytes, or by larbin's hash, which does not see digits."""
     crawls = Crawls(
@@ -34,6 +36,16 @@ def test_duplicates_are_dropped_and_known_after_a_restart(
     assert stored == [PAGE % (1, 1), b"<p>Other"]
     prefix = {line["digest"].partition(":")[0] for line in crawls.log() if line["digest"]}
     assert prefix == {"xxh3-128" if digest == "exact" else "larbin"}
+    repeats = asked(tmp_path / "state", site.url("/c"), capsys)["repeats"]
+    assert repeats["url"] == site.url("/a")
+
+
+def asked(state: Path, url: str, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    """What ``larbinpy why`` says of a URL."""
+    capsys.readouterr()
+    assert main(["why", "--state", str(state), "--json", url]) == 0
+    answer: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return answer
 
 
 TEXT = b" ".join(b"word%d" % number for number in range(200))

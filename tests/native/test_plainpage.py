@@ -92,14 +92,16 @@ FIELDS = [
     b"Content-Type: text/html\r\n", b"Content-Type: text/plain; charset=utf-8\r\n",
     b"Content-Type: application/xhtml+xml;charset=utf-8\r\n", b"Content-Encoding: gzip\r\n",
     b"Content-Encoding:\r\n", b"X-Robots-Tag: nofollow\r\n", b"Content-Type\r\n", b"ETag: x\r\n",
+    b"Link: </s>; rel=shortlink\r\n", b"LINK: </c>; rel=CANONICAL\n",
 ]  # fmt: skip
 HEADS = st.lists(st.sampled_from(FIELDS) | st.binary(max_size=4), max_size=4).map(b"".join)
+MORE = st.sampled_from([b"", *FIELDS[-2:]]).map(lambda field: UTF8[:-2] + field + b"\r\n")
 MANY = st.sampled_from
 PAGES = st.builds(
     page,
     url=MANY([b"http://a.test/", b"https://a.test:444/d/e?f", b"http://[::1]/", b"HTTP://A.test"]),
     body=BODIES,
-    headers=st.just(UTF8) | HEADS,
+    headers=MORE | HEADS,
     kind=MANY([Kind.PAGE] * 9 + [*Kind]),
     outcome=MANY([Outcome.SUCCESS] * 9 + [Outcome.TRUNCATED, Outcome.ERR_40X]),
     flags=MANY([0] * 9 + [PAGE_TRUNCATED]),

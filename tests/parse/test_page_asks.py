@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from larbinpy.links.choice import Acceptance, Link
 from larbinpy.parse.page import PageReader
 from larbinpy.records import Directive, Filtered, Outcome
 from larbinpy.url import Base, Equal
@@ -65,6 +66,58 @@ def test_a_canonical_url_is_queued_and_named() -> None:
     itself = b"<link rel=canonical href=http://A.test/#x>"
     assert reader().read(page(body=itself)).parsed.canonical == b""
     assert reader().read(page(body=b"<link rel=canonical href=ftp:x>")).parsed.canonical == b""
+
+
+LINKED = b"HTTP/1.1 200 OK\r\nContent-Type: %b\r\nLink: %b\r\nLink: </s>; rel=next\r\n\r\n"
+
+
+def test_a_header_may_name_the_canonical_url() -> None:
+    """Relative to the page itself, before what the page says; both are queued."""
+    body = b"<base href=/b/><link rel=canonical href=c><a href=d>"
+    headers = LINKED % (b"text/html", b'<h#x>; rel="canonical"')
+    reading = reader().read(page(b"http://a.test/x/y", body, headers=headers))
+    assert reading.parsed.canonical == b"http://a.test/x/h"
+    assert urls(reading) == [b"http://a.test/x/h", b"http://a.test/b/c", b"http://a.test/b/d"]
+    assert reading.parsed.links == 4  # base too
+
+
+@pytest.mark.parametrize("target", [b"ftp:x", b"http://[bad", b"mailto:x"])
+def test_a_header_that_names_nothing_leaves_it_to_the_page(target: bytes) -> None:
+    """It is a link that is refused."""
+    headers = LINKED % (b"text/html", b"<%b>; rel=canonical" % target)
+    reading = reader().read(page(body=b"<link rel=canonical href=/c>", headers=headers))
+    assert (reading.parsed.canonical, urls(reading)) == (b"http://a.test/c", [b"http://a.test/c"])
+    assert sum(reading.parsed.filtered.values()) == 1
+
+
+def test_a_header_names_the_url_of_every_type_of_page() -> None:
+    """What is no HTML can say it in no other way."""
+    headers = LINKED % (b"application/pdf", b"</c>; rel=canonical")
+    reading = reader(accept=()).read(page(body=b"%PDF <a href=/no>", headers=headers))
+    assert (reading.parsed.canonical, urls(reading)) == (b"http://a.test/c", [b"http://a.test/c"])
+    itself = LINKED % (b"application/pdf", b"<>; rel=canonical")
+    assert reader(accept=()).read(page(body=b"%PDF", headers=itself)).parsed.canonical == b""
+
+
+def test_a_page_that_asks_not_to_be_followed_is_not_by_its_header() -> None:
+    """Its canonical URL is a link like others, and told all the same."""
+    headers = LINKED % (b"text/html", b"</c>; rel=canonical")
+    reading = reader().read(page(body=b"<meta name=robots content=nofollow>", headers=headers))
+    assert (reading.parsed.canonical, urls(reading)) == (b"http://a.test/c", [])
+
+
+def test_the_operators_function_is_asked_about_it() -> None:
+    """With its rel; the links behind it keep their own."""
+    asked: list[tuple[str, str, str]] = []
+
+    def accept(link: Link) -> bool:
+        asked.append((link.url, link.rel, link.text))
+        return True
+
+    headers = LINKED % (b"text/html", b"</c>; rel=canonical")
+    maker = PageReader(links_of(), accept=(), max_redirects=3, acceptance=Acceptance(accept, print))
+    maker.read(page(body=b"<a href=/d rel=x>text</a>", headers=headers))
+    assert asked == [("http://a.test/c", "canonical", ""), ("http://a.test/d", "x", "text")]
 
 
 # --- URLs that are taken for one ---------------------------------------------------------------
