@@ -2,6 +2,8 @@
 
 The first that is known counts: byte order mark, header, meta in the first 1024 bytes, meta behind
 them, XML declaration; then what the bytes look like, and at last windows-1252.
+UTF-16 without any of these is seen, as Firefox does, where the first 1024 bytes are ASCII written
+so; other texts in it are not, for the standard asks for no guess and guesses can be provoked.
 """
 
 from __future__ import annotations
@@ -21,6 +23,9 @@ DEFAULT: Final = "windows-1252"
 PRESCAN_BYTES: Final = 1024
 DETECTED_BYTES: Final = 32 << 10
 """Bytes that a guess is made from, from the first that is not ASCII on; some 2 ms."""
+
+WIDE_BYTES: Final = 30
+"""Bytes that UTF-16 is seen by at least."""
 
 _BOMS: Final = (
     (codecs.BOM_UTF8, "UTF-8"),
@@ -81,7 +86,7 @@ def find_encoding(content_type: bytes, body: bytes) -> tuple[str, str]:
         return found, "meta-late"
     if found := _of_xml(body[:PRESCAN_BYTES]):
         return found, "xml"
-    found = _detect(body)
+    found = _wide(body[:PRESCAN_BYTES]) or _detect(body)
     return (DEFAULT, "none") if found == DEFAULT else (found, "detected")
 
 
@@ -141,6 +146,16 @@ def _of_meta(label: bytes) -> str | None:
 def _of_late_meta(body: bytes) -> str | None:
     declared = linkscan.scan(body, 0).charset or b""
     return next(filter(None, map(_of_meta, declared.split(b","))), None)
+
+
+def _wide(head: bytes) -> str | None:
+    """UTF-16 whose characters are all ASCII: every second byte is zero, and no other one."""
+    if b"\0" not in head or len(head) < WIDE_BYTES:
+        return None
+    for high, low, encoding in ((1, 0, "UTF-16LE"), (0, 1, "UTF-16BE")):
+        if not head[high::2].strip(b"\0") and head[low::2].isascii() and 0 not in head[low::2]:
+            return encoding
+    return None
 
 
 def _detect(body: bytes) -> str:

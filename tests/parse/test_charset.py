@@ -58,6 +58,28 @@ def test_what_nobody_declares_is_detected(text: str, codec: str, encoding: str) 
     assert find_encoding(b"text/html; charset=koi8-r", body) == ("KOI8-R", "header")
 
 
+WIDE = "<!doctype html><a href=/x>link</a>"
+
+
+@pytest.mark.parametrize(
+    ("body", "encoding"),
+    [
+        (WIDE.encode("utf-16-le"), "UTF-16LE"),
+        (WIDE.encode("utf-16-be"), "UTF-16BE"),
+        ((WIDE * 40 + RUSSIAN).encode("utf-16-be"), "UTF-16BE"),
+        (WIDE.encode("utf-16-le")[:28], "windows-1252"),
+        (b"\0" * 100, "windows-1252"),
+        ((RUSSIAN + WIDE).encode("utf-16-le"), None),
+        ((WIDE + "é" + WIDE).encode("utf-16-le"), None),
+        (b"<meta charset=koi8-r>" + WIDE.encode("utf-16-be"), "KOI8-R"),
+    ],
+)
+def test_utf16_is_seen_where_it_is_ascii(body: bytes, encoding: str | None) -> None:
+    """In the first 1024 bytes, of which there must be some, when nothing is declared."""
+    found, _ = find_encoding(b"", body)
+    assert not found.startswith("UTF-16") if encoding is None else found == encoding
+
+
 def test_western_text_is_the_default() -> None:
     """A guess that says no more than the default is none."""
     assert find_encoding(b"", b"<p>caf\xe9 na\xefve \xfcber") == ("windows-1252", "none")
