@@ -19,6 +19,7 @@ from larbinpy.codes import Kind, Outcome
 import array
 
 cdef object PAGE = Kind.PAGE
+cdef object SITEMAP = Kind.SITEMAP
 cdef object SUCCESS = Outcome.SUCCESS
 cdef unsigned long long WITHOUT_ENQ = 1ull << 55
 cdef long long SECOND_NS = 1_000_000_000
@@ -79,6 +80,8 @@ cdef class PlainStarts:
         cdef unsigned int ip
         cdef unsigned char packed[4]
         if job.failed or host < 0 or host >= len(self._ipv4) or host >= len(self._expires_s):
+            return False
+        if job.kind is SITEMAP:
             return False
         ip = self._ipv4.data.as_uints[host]
         if ip == 0 or now_ns // SECOND_NS >= self._expires_s.data.as_uints[host]:

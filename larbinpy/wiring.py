@@ -270,7 +270,12 @@ def make_reader(
         max_bytes=max_bytes,
         make_base=make_base,
         lists=ListReader(
-            links, lists, max_bytes=max_bytes, make_base=make_base, acceptance=acceptance
+            links,
+            lists,
+            max_bytes=max_bytes,
+            make_base=make_base,
+            acceptance=acceptance,
+            max_sitemaps=start.config.sitemaps_per_host,
         )
         if lists
         else None,

@@ -293,6 +293,9 @@ class Config:
         "sameContent", 1000, "pages in a row with the same content, 0 = no limit", since="0.1"
     )
     use_sitemaps: bool = flag("useSitemaps", "follow the sitemaps of robots.txt", since="0.1")
+    sitemaps_per_host: int = whole(
+        "sitemapsPerHost", 1000, "sitemaps that one host names, 0 = no limit", since="0.1"
+    )
     use_feeds: bool = flag("useFeeds", "follow the links of feeds", default=True, since="0.1")
     plain_links: bool = flag("plainLinks", "follow the links of other XML and texts", since="0.1")
 

@@ -12,7 +12,7 @@ from collections import Counter
 from dataclasses import dataclass
 from enum import IntEnum
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from larbinpy import url as urls
 from larbinpy._native.contents import Contents
@@ -47,10 +47,12 @@ class Limits:
     hosts_per_domain: int = 0
     same: int = 0
     """Pages in a row with contents that their host has just shown, or nearly so."""
+    sitemaps: int = 0
+    """Sitemaps that one host names: an index may list 50,000, and each of them be an index."""
 
     @property
     def are_counted(self) -> bool:
-        """Whether a restart must count again what was used up: contents in a row need not."""
+        """Whether a restart must count pages again: contents in a row need not."""
         return bool(self.per_host or self.per_domain or self.per_path or self.hosts_per_domain)
 
 
@@ -89,7 +91,8 @@ class Budgets:
     Memory: a counter, some 100 bytes, for each host, domain or directory that is counted.
     """
 
-    __slots__ = ("_budgets", "_domain_of", "_hosts", "_hosts_of", "_keys", "_limits", "same")
+    __slots__ = ("_budgets", "_domain_of", "_hosts", "_hosts_of", "_keys", "_limits",
+                 "_sitemaps", "same")  # fmt: skip
 
     def __init__(self, limits: Limits, domain_of: Callable[[bytes], bytes]) -> None:
         self._limits = limits
@@ -103,12 +106,13 @@ class Budgets:
         self._keys: dict[int, list[bytes]] = {}
         self._hosts: set[bytes] = set()
         self._hosts_of: Counter[bytes] = Counter()
+        self._sitemaps: Counter[bytes] = Counter()
         self.same: dict[bytes, Contents] = {}
         """What each host has shown last; kept while that is limited."""
 
     @property
     def is_limited(self) -> bool:
-        """Whether there is more to ask, to take and to settle than ``same``."""
+        """Whether there is more to ask, to take and to settle of pages than ``same``."""
         return self._limits.are_counted
 
     @property
@@ -118,8 +122,14 @@ class Budgets:
 
     # --- a URL's turn --------------------------------------------------------------------------
 
-    def ask(self, host: bytes, url: bytes) -> tuple[Answer, str]:
-        """May a URL be fetched?  With NO goes the name of what is used up."""
+    def ask(self, host: bytes, url: bytes, *, named_by: bytes = b"") -> tuple[Answer, str]:
+        """May a URL be fetched?  With NO goes the name of what is used up.
+
+        Args:
+            named_by: the host that names it, for a sitemap: it alone pays.
+        """
+        if named_by and self._sitemaps.get(named_by, 0) >= self._limits.sitemaps > 0:
+            return Answer.NO, "sitemapsPerHost"
         if self._limits.hosts_per_domain and not self._admits(host):
             return Answer.NO, "hostsPerDomain"
         known = self.same.get(host)
@@ -145,8 +155,10 @@ class Budgets:
         self._hosts_of[domain] += 1
         return True
 
-    def take(self, page_id: int, host: bytes, url: bytes) -> None:
-        """A URL that may be fetched is being fetched."""
+    def take(self, page_id: int, host: bytes, url: bytes, *, named_by: bytes = b"") -> None:
+        """A URL that may be fetched is being fetched; a sitemap counts whatever becomes of it."""
+        if named_by and self._limits.sitemaps:
+            self._sitemaps[named_by] += 1
         if self._budgets:
             keys = self._keys[page_id] = [key_of(host, url) for _, key_of in self._budgets]
             for (budget, _), key in zip(self._budgets, keys, strict=True):
@@ -172,30 +184,42 @@ class Budgets:
     # --- restarts ------------------------------------------------------------------------------
 
     def restore(self, lines: Iterable[bytes], is_ours: Callable[[bytes], bool]) -> None:
-        """Count what ``crawl.log`` tells of good pages; torn lines are passed over.
+        """Count what ``crawl.log`` tells of good pages and of sitemaps; torn lines are passed over.
 
         A page that was fetched again has a line for each time, and is counted once.
 
         Args:
             is_ours: whether a host is this shard's; ids do not tell, ``--reshard`` changes them.
 
-        Cost: 5 us and 13 bytes a line.
+        Cost: 5 us and 13 bytes a page that counts.
         """
         counted = SeenSet()
         for line in lines:
-            if b'"outcome":"success"' not in line or not line.endswith(b"\n"):
+            if not line.endswith(b"\n"):
                 continue
-            fields = json.loads(line)
-            if fields["kind"] != "page":
-                continue
-            url = fields["url"].encode()
-            host = urls.host_of(url)
-            if not is_ours(host) or not counted.add_many(blake2b(url, digest_size=8).digest())[0]:
-                continue
-            self.ask(host, url)
-            self.take(0, host, url)
-            digest = bytes.fromhex((fields["digest"] or "").rpartition(":")[2])
-            self.settle(0, host, digest, is_good=True, is_near=bool(fields.get("near")))
+            if self._limits.sitemaps and b'"kind":"sitemap"' in line:
+                self._restore_sitemap(json.loads(line), is_ours)
+            elif self._limits.are_counted and b'"outcome":"success"' in line:
+                self._restore_page(json.loads(line), is_ours, counted)
+
+    def _restore_sitemap(self, fields: dict[str, Any], is_ours: Callable[[bytes], bool]) -> None:
+        url = fields["url"].encode()
+        if fields["status"] and is_ours(urls.host_of(url)):
+            self._sitemaps[urls.host_of((fields["via"] or "").encode() or url)] += 1
+
+    def _restore_page(
+        self, fields: dict[str, Any], is_ours: Callable[[bytes], bool], counted: SeenSet
+    ) -> None:
+        url = fields["url"].encode()
+        host = urls.host_of(url)
+        if fields["kind"] != "page" or not is_ours(host):
+            return
+        if not counted.add_many(blake2b(url, digest_size=8).digest())[0]:
+            return
+        self.ask(host, url)
+        self.take(0, host, url)
+        digest = bytes.fromhex((fields["digest"] or "").rpartition(":")[2])
+        self.settle(0, host, digest, is_good=True, is_near=bool(fields.get("near")))
 
 
 def directory_of(host: bytes, url: bytes) -> bytes:

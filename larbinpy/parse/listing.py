@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Flag, auto
+from struct import Struct
 from typing import Final
 
 from larbinpy._native import listscan
@@ -24,6 +25,8 @@ TEXT_TYPE: Final = b"text/plain"
 MAX_LINKS: Final = 50_000
 """URLs of a sitemap, by its protocol."""
 
+_FOUND: Final = Struct("<4xI")
+"""Head of a ``found_link``: the size of its value."""
 _GZIP: Final = b"\x1f\x8b\x08"
 
 
@@ -61,6 +64,17 @@ class Listing:
     """The links are sitemaps."""
     details: list[tuple[bytes, bytes | None]] = field(default_factory=list)
     """Name and rel of the element of each link of XML, when they were asked for."""
+
+    def cut(self, most: int) -> None:
+        """Drop the links behind the first ``most``."""
+        if self.count <= most:
+            return
+        end = 0
+        for _ in range(most):
+            end += _FOUND.size + _FOUND.unpack_from(self.links, end)[0]
+        self.links = self.links[:end]
+        self.dropped += self.count - most
+        self.count = most
 
 
 def kind_of(body: bytes, content_type: bytes, mime: bytes) -> Lists | None:

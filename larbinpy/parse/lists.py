@@ -39,9 +39,13 @@ class ListReader:
         max_bytes: the largest body once it is unpacked; what lies within is read.
         make_base: what links are resolved against, by the URL mode.
         acceptance: the operator's function, asked about each new link; None = nobody is.
+        max_sitemaps: of those that an index lists, so many count; 0 = as many as of other links.
     """
 
-    __slots__ = ("_acceptance", "_links", "_lists", "_make_base", "_max_bytes", "_max_links")
+    __slots__ = (
+        "_acceptance", "_links", "_lists", "_make_base", "_max_bytes", "_max_links",
+        "_max_sitemaps",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -51,6 +55,7 @@ class ListReader:
         max_bytes: int,
         make_base: Callable[[bytes], Base | LarbinBase],
         acceptance: Acceptance | None = None,
+        max_sitemaps: int = 0,
     ) -> None:
         self._links = links
         self._lists = lists
@@ -58,6 +63,7 @@ class ListReader:
         self._make_base = make_base
         self._acceptance = acceptance
         self._max_links = min(links.links_per_page, listing.MAX_LINKS)
+        self._max_sitemaps = min(max_sitemaps or self._max_links, self._max_links)
 
     def read_robots(self, page: Page, reading: Reading) -> None:
         """Follow the Sitemap lines of a robots.txt, on whatever host the sitemaps lie."""
@@ -68,7 +74,8 @@ class ListReader:
         robots = urls.parse(page.tag + ROBOTS_PATH)
         if not lines or robots is None:
             return
-        links = b"".join(found_link(ELEMENT_REDIRECT, line) for line in lines)
+        first = lines[: self._max_sitemaps]
+        links = b"".join(found_link(ELEMENT_REDIRECT, line) for line in first)
         reading.via = robots.url
         self._take(
             page,
@@ -76,6 +83,7 @@ class ListReader:
             urls.resolve(self._make_base(page.url), links),
             host=robots.host,
             kind=Kind.SITEMAP,
+            dropped=len(lines) - len(first),
         )
 
     def read_sitemap(self, page: Page, reading: Reading) -> None:
@@ -108,6 +116,8 @@ class ListReader:
         return document is not None
 
     def _follow(self, page: Page, reading: Reading, document: Listing) -> None:
+        if document.is_index:
+            document.cut(self._max_sitemaps)
         base = self._make_base(page.url)
         target = urls.parse(document.base, page.url) if document.base else None
         resolved = urls.resolve(self._make_base(target.url) if target else base, document.links)

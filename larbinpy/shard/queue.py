@@ -145,12 +145,13 @@ def make_budgets(start: Start, *, is_new: bool) -> Budgets:
         per_path=config.pages_per_path,
         hosts_per_domain=config.hosts_per_domain,
         same=config.same_content,
+        sitemaps=config.sitemaps_per_host if config.use_sitemaps else 0,
     )
     needs_domains = limits.per_domain or limits.hosts_per_domain
     domain_of = Domains(start.state / SUFFIX_LIST).of if needs_domains else bytes
     budgets = Budgets(limits, domain_of)
     log = start.state / "crawl.log"
-    if not is_new and limits.are_counted and log.exists():
+    if not is_new and (limits.are_counted or limits.sitemaps) and log.exists():
         with log.open("rb") as lines:
             budgets.restore(lines, _owned(start))
     return budgets

@@ -11,6 +11,7 @@ from larbinpy.links.found import LINK_SEED
 from larbinpy.politeness.gate import Verdict
 from larbinpy.records import FetchJob, FetchResult, Kind, Outcome
 from larbinpy.shard.suspects import LOOK_NS
+from larbinpy.url import host_of
 
 if TYPE_CHECKING:
     from larbinpy.shard.flow import Flow
@@ -186,7 +187,7 @@ class Requests:
         if self._manners.is_away(job, now):
             self._pass(job)
             return
-        answer, used_up = self._budgets.ask(job.host, job.url)
+        answer, used_up = self._budgets.ask(job.host, job.url, named_by=_named_by(job))
         if answer is Answer.NO:
             self._refuse(job, Outcome.EARLY_STOP, used_up)
             self._frontier.skip(job.host_id)
@@ -213,7 +214,7 @@ class Requests:
             self._pass(job)
         elif self._tickets.take(job.id):
             self._flow.in_flight += 1
-            self._budgets.take(job.id, job.host, job.url)
+            self._budgets.take(job.id, job.host, job.url, named_by=_named_by(job))
             self._submit(job, now)
         else:
             self._pass(job)
@@ -230,3 +231,8 @@ class Requests:
         self._handover.give(result)
         self._suspects.ended(job.id)
         self._flow.is_flushed = False
+
+
+def _named_by(job: FetchJob) -> bytes:
+    """The host that names a sitemap, by its robots.txt or another sitemap; empty for a page."""
+    return host_of(job.via or job.url) if job.kind is Kind.SITEMAP else b""

@@ -91,6 +91,42 @@ def test_new_hosts_of_a_domain() -> None:
     assert fetch(budget, b"http://h1.b.org/x") == ""
 
 
+def test_sitemaps_are_charged_to_who_names_them() -> None:
+    """Whatever becomes of them, on whatever host they lie; pages cost nothing of it."""
+    budget = budgets(sitemaps=2)
+    for n in range(2):
+        assert budget.ask(HOST, URL, named_by=b"a.org") == (Answer.YES, "")
+        budget.take(n, HOST, URL, named_by=b"a.org")
+    assert budget.ask(b"b.org", b"http://b.org/map", named_by=b"a.org") == (
+        Answer.NO, "sitemapsPerHost"
+    )  # fmt: skip
+    assert budget.ask(HOST, URL, named_by=b"b.org") == (Answer.YES, "")
+    assert budget.ask(HOST, URL) == (Answer.YES, "")
+    unlimited = budgets()
+    for n in range(9):
+        unlimited.take(n, HOST, URL, named_by=HOST)
+        assert unlimited.ask(HOST, URL, named_by=HOST) == (Answer.YES, "")
+
+
+def test_a_restart_counts_the_sitemaps_that_answered() -> None:
+    """By who names them; and no page, where pages are not limited."""
+    lines = [
+        json.dumps({"kind": kind, "url": url, "via": via, "status": status, "outcome": "success"},
+                   separators=(",", ":")).encode() + b"\n"
+        for kind, url, via, status in (
+            ("sitemap", "http://a.org/1", "http://b.org/robots.txt", 200),
+            ("sitemap", "http://a.org/2", None, 404),
+            ("sitemap", "http://a.org/3", "http://a.org/2", None),
+            ("sitemap", "http://c.org/4", "http://c.org/robots.txt", 200),
+            ("page", "http://a.org/x", None, 200),
+        )
+    ]  # fmt: skip
+    budget = budgets(sitemaps=1)
+    budget.restore([*lines, lines[3][:-1]], lambda host: host != b"c.org")
+    asked = [budget.ask(HOST, URL, named_by=name)[0] for name in (b"a.org", b"b.org", b"c.org")]
+    assert asked == [Answer.NO, Answer.NO, Answer.YES]
+
+
 def test_a_host_that_says_the_same_again_and_again_is_left() -> None:
     """Soft 404, session ids; also when it has a few contents in turn."""
     budget = budgets(same=10)

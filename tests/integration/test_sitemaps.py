@@ -64,3 +64,32 @@ def test_without_the_key_sitemaps_are_left_alone(tmp_path: Path) -> None:
         report = crawls.run(site.url("/"))
     assert site.asked == ["/", "/feed"]
     assert report["outcomes"] == {"success": 1, "badType": 1}
+
+
+class Tree(Site):
+    """A host whose sitemaps are indexes of ever more indexes."""
+
+    def answer(self, path: str) -> bytes | None:
+        """An index of nine more for each path; a page at the root."""
+        if not path.startswith("/map"):
+            return super().answer(path)
+        self.asked.append(path)
+        names = "".join(f"<loc>{self.url(path)}-{n}</loc>" for n in range(9))
+        return f"<sitemapindex>{names}</sitemapindex>".encode()
+
+
+def test_a_tree_of_indexes_is_left(tmp_path: Path) -> None:
+    """After so many requests, also by way of a restart, and none names more than that."""
+    keys = {"useSitemaps": "yes", "sitemapsPerHost": "7"}
+    crawls = Crawls(tmp_path / "state", tmp_path / "save", keys)
+    with Tree({"/robots.txt": b"Sitemap: /map\n", "/": b"x", "/again": b"x"}) as site:
+        report = crawls.run(site.url("/"))
+        maps = [path for path in site.asked if path != "/"]
+        assert (len(maps), report["outcomes"]["linkList"]) == (7, 7)
+        assert max(int(path[-1]) for path in maps if "-" in path) <= 6
+        assert report["outcomes"]["earlyStop"] == 7 * 7 + 1 - 7
+        lines = map(json.loads, (tmp_path / "state" / "crawl.log").read_bytes().splitlines())
+        reasons = [line["reason"] for line in lines if line["outcome"] == "earlyStop"]
+        assert set(reasons) == {"sitemapsPerHost"}
+        crawls.run(site.url("/again"))
+        assert len(site.asked) == 7 + 2

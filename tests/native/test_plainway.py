@@ -88,6 +88,13 @@ def test_whoever_has_a_say_is_asked_first(change: Any) -> None:
     assert one.ip == b""
 
 
+def test_a_sitemap_is_not_plain() -> None:
+    """It has a budget of its own."""
+    one = job()
+    one.kind = Kind.SITEMAP
+    assert not World().takes(one)
+
+
 def test_rules_decide() -> None:
     """What they forbid is not plain, nor anything when they are a day old; none are asked when
     robots.txt is ignored."""

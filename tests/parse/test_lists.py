@@ -31,11 +31,17 @@ def urlset(*urls: bytes) -> bytes:
 
 
 def reader(
-    lists: Lists = ALL, *, accept: tuple[bytes, ...] = (b"text/html",), **more: Any
+    lists: Lists = ALL,
+    *,
+    accept: tuple[bytes, ...] = (b"text/html",),
+    max_sitemaps: int = 0,
+    **more: Any,
 ) -> PageReader:
     """A reader with real kernels; ``more``: settings of the link filter."""
     links = make_filter(key=bytes(16), shards=1, domain_of=lambda host: host, **more)
-    of_lists = ListReader(links, lists, max_bytes=1 << 20, make_base=Base)
+    of_lists = ListReader(
+        links, lists, max_bytes=1 << 20, make_base=Base, max_sitemaps=max_sitemaps
+    )
     return PageReader(links, accept=accept, max_redirects=3, max_bytes=1 << 20, lists=of_lists)
 
 
@@ -72,6 +78,19 @@ def test_sitemaps_of_robots_are_followed() -> None:
     assert [link.url for link in links] == [b"http://a.test/1.xml.gz", b"https://b.test/2?q"]
     assert {(link.kind, link.depth, link.left, link.hops) for link in links} == {(2, 0, 5, 0)}
     assert (reading.via, reading.body[:7]) == (ROBOTS, b"Sitemap")
+
+
+def test_few_sitemaps_count_of_many() -> None:
+    """Of a robots.txt and of an index, not of a sitemap; the others are counted as refused."""
+    few = reader(max_sitemaps=2)
+    urls_ = [b"http://a.test/%d" % n for n in range(5)]
+    of_robots = robots(b"".join(b"Sitemap: %b\n" % url for url in urls_), using=few)
+    of_index = sitemap(urlset(*urls_).replace(b"urlset", b"sitemapindex"), using=few)
+    for reading in (of_robots, of_index):
+        assert urls(reading) == urls_[:2]
+        assert reading.parsed.links == 5
+        assert reading.parsed.filtered == {Filtered.LINKS_PER_PAGE: 3}
+    assert urls(sitemap(urlset(*urls_), using=few)) == urls_
 
 
 def test_a_moved_robots_txt_speaks_for_the_host_that_was_asked() -> None:
