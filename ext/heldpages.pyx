@@ -112,6 +112,7 @@ cdef class HeldPages:
     cdef parser_loads _loads
     cdef readonly uint64_t nbytes
     cdef readonly uint64_t pages    # held results of queued URLs: not those for robots.txt
+    cdef readonly uint64_t near     # pages that were answered and are near-duplicates
 
     def __cinit__(self, uint32_t epoch):
         self._epoch = epoch
@@ -289,6 +290,7 @@ cdef class HeldPages:
                 held = self._held.pop(entry.id, None)
                 if held is not None:
                     self._forget(held)
+                    self.near += entry.near != 0
                     job = held.result.job
                     if is_plain and held.fd < 0 and <int>job.kind == KIND_PAGE and (
                         not job.id & WITHOUT_ENQ

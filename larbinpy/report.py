@@ -27,6 +27,7 @@ REPORTED: Final = {
     "bytes_written": ("bytes_written",),
     "retries": ("retries",),
     "outages": ("outages",),
+    "near_duplicates": ("near",),
 }
 """Name in the report -> counters of ``stats`` that it sums.
 

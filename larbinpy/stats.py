@@ -33,11 +33,13 @@ COUNTERS: Final = (
     *(f"filtered_{code}" for code in range(CODES)),
     "retries",
     "outages",
+    "near",
 )
 """Names by index. They stand in COUNTS records: append only, never renumber.
 
 ``seeds`` and ``refetched`` are reserved: they have a place, and nobody counts them.
-``pages`` have an HTTP status; ``url_dup`` were dropped by parsers, ``url_seen`` by the seen set.
+``pages`` have an HTTP status; ``url_dup`` were dropped by parsers, ``url_seen`` by the seen set;
+``near`` pages are near-duplicates.
 """
 
 IDENTITY: Final = ("accepted", "done", "waiting", "ready", "in_flight", "parsing")
@@ -60,6 +62,7 @@ FIRST_OUTCOME: Final = 15
 FIRST_FILTERED: Final = FIRST_OUTCOME + CODES
 RETRIES: Final = FIRST_FILTERED + CODES
 OUTAGES: Final = RETRIES + 1
+NEAR: Final = OUTAGES + 1
 
 DERIVED: Final = frozenset(
     {ACCEPTED, DONE, PAGES, SUCCESS, LINKS_FOUND, URL_DUP}

@@ -17,8 +17,8 @@ def test_places_never_change() -> None:
     assert COUNTERS[stats.URL_SEEN] == "url_seen"
     assert COUNTERS[stats.FIRST_OUTCOME] == "outcome_0"
     assert COUNTERS[stats.FIRST_FILTERED] == "filtered_0"
-    assert COUNTERS[stats.RETRIES :] == ("retries", "outages")
-    assert len(COUNTERS) == len(set(COUNTERS)) == 81
+    assert COUNTERS[stats.RETRIES :] == ("retries", "outages", "near")
+    assert len(COUNTERS) == len(set(COUNTERS)) == 82
     assert len(done_totals(b"")) == 8 * stats.TOTALS
 
 

@@ -58,6 +58,11 @@ class Handover:
         """Held results of queued URLs: those that are not requests for robots.txt."""
         return self._held.pages
 
+    @property
+    def near(self) -> int:
+        """Pages so far that are near-duplicates."""
+        return self._held.near
+
     def join(self, index: int, channel: Channel) -> None:
         """A parser, or the successor of one, is there."""
         self._held.join(index)

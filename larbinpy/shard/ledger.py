@@ -15,6 +15,7 @@ from larbinpy.shared import ShardWord
 if TYPE_CHECKING:
     from larbinpy.dns.addresses import Addresses
     from larbinpy.frontier.frontier import Added
+    from larbinpy.parse.handover import Handover
     from larbinpy.politeness.gate import Gate
     from larbinpy.shard.manners import Manners
     from larbinpy.shared import CrawlMemory
@@ -52,7 +53,9 @@ class Ledger:
         self.counters.add(stats.BYTES_READ, read)
         self.counters.add(stats.BYTES_WRITTEN, written)
 
-    def measured(self, gate: Gate, addresses: Addresses, manners: Manners) -> None:
+    def measured(
+        self, gate: Gate, addresses: Addresses, manners: Manners, handover: Handover
+    ) -> None:
         """Add what the stages have counted since the last call."""
         for index, count in (
             (stats.ROBOTS_SEEN, gate.seen),
@@ -60,6 +63,7 @@ class Ledger:
             (stats.HOSTS_WITH_DNS, addresses.answered),
             (stats.RETRIES, manners.retries),
             (stats.OUTAGES, manners.outages),
+            (stats.NEAR, handover.near),
         ):
             self.counters.add(index, count - self._counted.get(index, 0))
             self._counted[index] = count

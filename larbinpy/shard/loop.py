@@ -189,7 +189,7 @@ class Shard:
 
     def _publish(self, now: int) -> None:
         self._published_ns = now
-        self._ledger.measured(self._parts.gate, self._addresses, self._manners)
+        self._ledger.measured(self._parts.gate, self._addresses, self._manners, self._handover)
         self._ledger.publish(
             waiting=self._frontier.waiting,
             in_flight=self._flow.in_flight + self._manners.held,

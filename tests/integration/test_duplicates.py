@@ -73,6 +73,7 @@ def test_near_duplicates_are_told(mode: str, asked: list[str], tmp_path: Path) -
         report = crawls.run(site.url("/a"))
     assert sorted(site.asked) == asked
     assert report["outcomes"] == {"success": len(asked)}
+    assert report["counters"]["near_duplicates"] == (mode != "no")
     lines = {line["url"].rpartition("/")[2]: line for line in crawls.log()}
     if mode == "no":
         assert {(line["simhash"], line["near"]) for line in lines.values()} == {(None, None)}

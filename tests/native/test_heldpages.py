@@ -68,6 +68,7 @@ def test_answers_become_done_entries(answers: list[ParsedPage], is_plain: bool) 
     assert [entries.parsed_at(payload, at) for at, _, _ in others] == [
         first[job.id] for _, job, _ in others
     ]
+    assert pages.near == sum(answer.near != 0 for answer in first.values())
     assert len(pages) == before - len(first)
     assert pages.nbytes == before_bytes // before * len(pages)
 

@@ -71,13 +71,14 @@ def test_measured_counters_grow_by_what_is_new(memory: CrawlMemory) -> None:
     counters.add(stats.ROBOTS_SEEN, 100)
     ledger = Ledger(counters, memory, 1)
     stages: Any = SimpleNamespace(  # Any: stands for all stages
-        seen=3, good=2, answered=5, retries=1, outages=0
+        seen=3, good=2, answered=5, retries=1, outages=0, near=7
     )
-    ledger.measured(stages, stages, stages)
-    ledger.measured(stages, stages, stages)
+    ledger.measured(stages, stages, stages, stages)
+    ledger.measured(stages, stages, stages, stages)
     stages.seen = 4
-    ledger.measured(stages, stages, stages)
+    ledger.measured(stages, stages, stages, stages)
     assert counters[stats.ROBOTS_SEEN] == 104
     assert counters[stats.ROBOTS_GOOD] == 2
     assert counters[stats.HOSTS_WITH_DNS] == 5
     assert (counters[stats.RETRIES], counters[stats.OUTAGES]) == (1, 0)
+    assert counters[stats.NEAR] == 7
