@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import time
 from collections import deque
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import pycurl
@@ -22,6 +21,7 @@ from larbinpy.fetch.framing import FramingWatch
 from larbinpy.fetch.guard import Guard
 from larbinpy.fetch.handles import SETOPT_ERRORS, SlotMaker
 from larbinpy.fetch.outcomes import BAD_CERTIFICATE, OK, Abort, Verdict, classify, printable
+from larbinpy.fetch.room import Room
 from larbinpy.fetch.unverified import Unverified
 from larbinpy.fetch.wire import shut_down
 from larbinpy.records import FetchJob, FetchResult, Kind, Outcome
@@ -38,10 +38,6 @@ response costs more than the response."""
 GATHER_EACH_S: Final = 0.00001
 """The same for each request that runs: few connections to a fast server need not wait for more."""
 PROXY_WANTS_CREDENTIALS: Final = 407
-_STARVED_RETRY_NS: Final = _SECOND_NS // 10
-"""How long a job that found no descriptor waits before the next try."""
-_STARVED_GROWTH: Final = 64
-"""Results after which an eighth more connections are tried again."""
 
 
 class CurlFetcher:
@@ -67,18 +63,15 @@ class CurlFetcher:
         self._closers = Closers()
         self._first_byte_ns = round(options.first_byte_timeout_s * _SECOND_NS)
         self._pid = os.getpid()
-        self._limit = options.connections
-        self._kept = options.kept_connections
-        self._growth = 0
+        self._room = Room(options)
         self._done: list[FetchResult] = []
         self._deferred: deque[tuple[FetchJob, bool, int]] = deque()
-        self._retry_ns = 0
         self._start_multi()
 
     def _start_multi(self) -> None:
         self._multi: Any = pycurl.CurlMulti()  # pycurl has no types
         self._multi.setopt(pycurl.M_PIPELINING, 0)
-        self._multi.setopt(pycurl.M_MAXCONNECTS, self._kept)
+        self._room.bound(self._multi)
         self._loop.attach(self._multi)
         self._slots: dict[Any, Slot] = {}
         self._idle: list[Slot] = []
@@ -102,14 +95,14 @@ class CurlFetcher:
 
     def free(self) -> int:
         """See ``Fetcher``; shrinks while the process has no descriptors left."""
-        return max(self._room() - len(self._deferred), 0)
+        return max(self._left() - len(self._deferred), 0)
 
-    def _room(self) -> int:
-        return self._limit - len(self._running)
+    def _left(self) -> int:
+        return self._room.limit - len(self._running)
 
     def begin(self, jobs: list[FetchJob], *, keep: bool) -> list[FetchJob]:
         """See ``Fetcher``."""
-        return self._plain.begin(jobs, self._room(), keep)
+        return self._plain.begin(jobs, self._left(), keep)
 
     def submit(self, job: FetchJob, *, keep: bool = True, is_named: bool = False) -> None:
         """See ``Fetcher``."""
@@ -118,7 +111,7 @@ class CurlFetcher:
         if refusal:
             outcome = Outcome.FORBIDDEN_ADDRESS if job.ip else Outcome.NO_DNS
             self._refuse(job, outcome, refusal)
-        elif self._room() <= 0:
+        elif self._left() <= 0:
             self._deferred.append((job, keep, time.monotonic_ns()))
         else:
             self._start(job, keep)
@@ -150,8 +143,7 @@ class CurlFetcher:
 
     def allow(self, connections: int) -> None:
         """See ``Fetcher``."""
-        self._options = replace(self._options, connections=connections)
-        self._limit = connections
+        self._room.allow(connections)
 
     def shed(self) -> None:
         """See ``Fetcher``; libcurl gives up idle connections with their multi handle only."""
@@ -163,7 +155,7 @@ class CurlFetcher:
         """See ``Fetcher``."""
         self._drop_multi()
         self._deferred.clear()
-        self._limit = 0
+        self._room.allow(0)
 
     # -- a transfer's way -------------------------------------------------------------------------
 
@@ -193,8 +185,7 @@ class CurlFetcher:
         self._done += results
         for slot, code, text in others:
             self._end(slot, code, text)
-        if self._limit < self._options.connections:
-            self._recover(len(results))
+        self._recover(len(results))
 
     def _end(self, slot: Slot, code: int, text: str, abort: int = Abort.NONE) -> None:
         transfer = slot.transfer
@@ -216,8 +207,7 @@ class CurlFetcher:
             result.is_swallowed = True
             self._closers.note(job)
         self._done.append(result)
-        if self._limit < self._options.connections:
-            self._recover(1)
+        self._recover(1)
 
     def _take_cookies(self, job: FetchJob, headers: bytes) -> None:
         if self._jar:
@@ -273,7 +263,7 @@ class CurlFetcher:
         if (begun_ns := self._running.unasked_ns) >= 0:
             wait_ns = min(wait_ns, begun_ns + self._first_byte_ns - time.monotonic_ns())
         if self._deferred:
-            wait_ns = min(wait_ns, self._retry_ns - time.monotonic_ns())
+            wait_ns = min(wait_ns, self._room.retry_ns - time.monotonic_ns())
         return -1.0 if wait_ns == float("inf") else max(wait_ns, 0) / _SECOND_NS
 
     # -- descriptors ------------------------------------------------------------------------------
@@ -285,39 +275,21 @@ class CurlFetcher:
             False when it has been tried for as long as a connection may take.
         """
         now_ns = time.monotonic_ns()
-        self._limit = max(min(self._limit, len(self._running)), 1)
-        if now_ns >= self._retry_ns:  # the first of a burst
-            self._keep(min(self._kept * 7 // 8, len(self._running)))
-        self._growth = 0
-        self._retry_ns = now_ns + _STARVED_RETRY_NS
+        if self._room.starved(len(self._running), now_ns):
+            self._room.bound(self._multi)
         if now_ns - slot.since_ns > self._options.connect_timeout_s * _SECOND_NS:
             return False
         self._deferred.append((job, slot.is_kept, slot.since_ns))
         return True
 
-    def _recover(self, ended: int) -> None:
-        self._growth += ended
-        if self._growth >= _STARVED_GROWTH:
-            self._growth = 0
-            self._limit = min(self._limit * 9 // 8 + 1, self._options.connections)
-            self._keep(self._kept * 9 // 8 + 1)
-
-    def _keep(self, connections: int) -> None:
-        """Set how many connections may stay open, idle ones included.
-
-        M_MAXCONNECTS alone is looked at when a transfer ends; with the other limit a new connection
-        closes the oldest idle ones first.
-        """
-        most = self._options.kept_connections
-        self._kept = min(max(connections, 1), most)
-        self._multi.setopt(pycurl.M_MAXCONNECTS, self._kept)
-        is_scarce = self._kept < most
-        self._multi.setopt(pycurl.M_MAX_TOTAL_CONNECTIONS, self._kept if is_scarce else 0)
+    def _recover(self, results: int) -> None:
+        if self._room.ended(results):
+            self._room.bound(self._multi)
 
     def _start_deferred(self, now_ns: int) -> None:
-        if now_ns < self._retry_ns:
+        if now_ns < self._room.retry_ns:
             return
-        for _ in range(min(len(self._deferred), self._room())):
+        for _ in range(min(len(self._deferred), self._left())):
             self._start(*self._deferred.popleft())
 
     # -- faults -----------------------------------------------------------------------------------

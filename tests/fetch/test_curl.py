@@ -395,7 +395,7 @@ def test_no_descriptor_left_is_back_pressure() -> None:
             for n in range(20):
                 client.submit(job_for(server.port, host=b"h%d.test" % n))
             results = client.fetcher.poll(0) + client.fetcher.poll(0)
-            allowed = client.fetcher._limit
+            allowed = client.fetcher._room.limit
         finally:
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
             for descriptor in held:
