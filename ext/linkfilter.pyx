@@ -80,6 +80,7 @@ cdef class LinkFilter:
         depth_by_site: a link to another host starts again with ``depth_in_site``.
         depth_in_site: links that may follow a seed.
         images: follow ``img`` and ``source``.
+        forms: follow the action of ``form``.
         rels: do not follow links whose rel says nofollow, ugc or sponsored.
         forbidden: suffixes of paths never followed; ``.html``, ``.htm`` and ``/`` always are.
         priority: suffixes of paths that get level 0; all others get level 1.
@@ -107,7 +108,7 @@ cdef class LinkFilter:
                   bint rels, forbidden, priority, domains, sites, int64_t links_per_page,
                   bint reverse, site_domains=None, prefixes=None, choose=None,
                   uint32_t path_segments=0, uint32_t segment_repeats=0,
-                  uint32_t query_parameters=0, uint32_t query_bytes=0,
+                  uint32_t query_parameters=0, uint32_t query_bytes=0, bint forms=False,
                   int cache_bits=20, uint64_t known_hosts=65_536):
         if links_per_page < 0:
             raise ValueError(f"links_per_page is {links_per_page}, not a count")
@@ -122,6 +123,7 @@ cdef class LinkFilter:
         self.links_per_page = links_per_page
         self._reverse = reverse
         self._rules.cgi, self._rules.external, self._rules.images = cgi, external, images
+        self._rules.forms = forms
         self._rules.depth_by_site, self._rules.rels = depth_by_site, rels
         self._rules.depth_in_site = checked_u16("depth_in_site", depth_in_site)
         self._rules.key = self._sip_key

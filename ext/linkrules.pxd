@@ -6,7 +6,7 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 from layout cimport (
-    ELEMENT_A, ELEMENT_AREA, ELEMENT_FRAME, ELEMENT_IFRAME, ELEMENT_IMG, ELEMENT_LINK,
+    ELEMENT_A, ELEMENT_AREA, ELEMENT_FORM, ELEMENT_FRAME, ELEMENT_IFRAME, ELEMENT_IMG, ELEMENT_LINK,
     ELEMENT_META, ELEMENT_REDIRECT, ELEMENT_SEED, ELEMENT_SOURCE,
     KIND_SITEMAP,
     LINK_REDIRECT, LINK_SEED, REL_NOFOLLOW, REL_SPONSORED, REL_UGC,
@@ -89,6 +89,7 @@ cdef struct link_rules:
     bint cgi
     bint external
     bint images
+    bint forms
     bint has_sites
     bint has_site_domains
     bint has_prefixes
@@ -162,6 +163,8 @@ cdef inline void set_depth(page_facts *page, const link_rules *rules, uint16_t d
 cdef inline bint follows(const link_rules *rules, uint8_t element) noexcept nogil:
     if element == ELEMENT_IMG or element == ELEMENT_SOURCE:
         return rules.images
+    if element == ELEMENT_FORM:
+        return rules.forms
     return (element == ELEMENT_A or element == ELEMENT_AREA or element == ELEMENT_LINK
             or element == ELEMENT_FRAME or element == ELEMENT_IFRAME
             or element == ELEMENT_META or element == ELEMENT_REDIRECT

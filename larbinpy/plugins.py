@@ -52,7 +52,7 @@ def load_function(name: str, directory: Path) -> Callable[..., object]:
     module = sys.modules[spec.name] = util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise ConfigError(f"{name}: {path} cannot be run: {error!r}") from error
     function = getattr(module, function_name, None)
     if not callable(function):

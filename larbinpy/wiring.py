@@ -106,6 +106,7 @@ def make_links(
         depth_by_site=config.depth_by_site,
         depth_in_site=config.depth_in_site,
         images=config.get_image,
+        forms=config.get_forms,
         rels=not config.ignore_rel,
         forbidden=config.forbidden_extensions,
         priority=[extension for _, extension in config.specific_set],

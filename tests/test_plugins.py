@@ -41,6 +41,7 @@ def test_a_package_may_have_parts(tmp_path: Path) -> None:
         ("good:number", "has no function number"),
         ("wrong:accept", "cannot be run: SyntaxError"),
         ("raises:accept", "cannot be run: KeyError"),
+        ("leaves:accept", "cannot be run: SystemExit"),
     ],
 )
 def test_what_cannot_be_loaded(name: str, says: str, tmp_path: Path) -> None:
@@ -48,6 +49,7 @@ def test_what_cannot_be_loaded(name: str, says: str, tmp_path: Path) -> None:
     (tmp_path / "good.py").write_text("number = 1")
     (tmp_path / "wrong.py").write_text("def accept(")
     (tmp_path / "raises.py").write_text("{}[1]")
+    (tmp_path / "leaves.py").write_text("import sys; sys.exit(0)")
     with pytest.raises(ConfigError, match=says):
         load_function(name, tmp_path)
 

@@ -45,6 +45,7 @@ class LinkFilter:
         segment_repeats: int = 0,
         query_parameters: int = 0,
         query_bytes: int = 0,
+        forms: bool = False,
         cache_bits: int = 20,
         known_hosts: int = 65_536,
     ) -> LinkFilter: ...

@@ -234,6 +234,7 @@ class Config:
     forbidden_extensions: tuple[bytes, ...] = word_list("forbiddenExtensions", "never follow", ANY)
     get_cgi: bool = flag("getCGI", "follow URLs with ?, = or *")
     get_image: bool = flag("getImage", "also follow img src and accept image/*")
+    get_forms: bool = flag("getForms", "also follow the action of forms", since="0.1")
     any_type: bool = flag("anyType", "accept every content type")
     ignore_nofollow: bool = flag(
         "ignoreNofollow", "follow the links of pages that say nofollow", since="0.1"

@@ -76,7 +76,7 @@ class Acceptance:
     def _verdict(self, link: Link) -> int:
         try:
             return ACCEPTED if self._function(link) else Filtered.NOT_ACCEPTED
-        except Exception as error:  # noqa: BLE001 - whatever the operator's code does
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the operator's code does
             self._errors += 1
             if self._errors <= REPORTED_ERRORS:
                 self._notice(f"accept: {error!r} for {link.url}; the link is refused")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from larbinpy.links.choice import (
@@ -73,6 +75,12 @@ def test_a_link_without_details() -> None:
     given: list[Link] = []
     Acceptance(given.append, print).on_page(b"http://p.test/", 0)([URLS[0]], [0])
     assert given == [Link("http://a.test/docs/1", "http://p.test/", "", "", 0)]
+
+
+def test_a_function_cannot_end_the_parser() -> None:
+    """Leaving the program is an error like others."""
+    choose = Acceptance(lambda _: sys.exit(3), print).on_page(b"http://p.test/", 1)
+    assert list(choose(URLS[:1], [0])) == [Filtered.ACCEPT_ERROR]
 
 
 def test_an_exception_refuses_the_link_alone() -> None:

@@ -129,6 +129,7 @@ settings_of_filter = st.fixed_dictionaries(
         "depth_by_site": st.booleans(),
         "depth_in_site": st.integers(0, 6),
         "images": st.booleans(),
+        "forms": st.booleans(),
         "rels": st.booleans(),
         "forbidden": suffixes,
         "priority": suffixes,
@@ -362,15 +363,16 @@ def test_url_length() -> None:
 
 
 @pytest.mark.parametrize(
-    ("images", "refused"), [(False, {0, 4, *range(7, 10), *range(13, 19)}),
-                            (True, {0, 4, 8, *range(13, 19)})],
+    ("wanted", "refused"), [({}, {0, 4, *range(7, 10), *range(13, 19)}),
+                            ({"images": True}, {0, 4, 8, *range(13, 19)}),
+                            ({"forms": True}, {0, 4, *range(7, 10), *range(13, 18)})],
 )  # fmt: skip
-def test_elements(images: bool, refused: set[int]) -> None:
-    """Images only when wanted; scripts, objects, media, forms and base never."""
+def test_elements(wanted: dict[str, bool], refused: set[int]) -> None:
+    """Images and forms only when wanted; scripts, objects, media and base never."""
     for element in range(19):
         expected = {Filtered.ELEMENT: 1} if element in refused else {}
         link = resolved(b"http://www.a.org/", element=element)
-        assert reasons(link, images=images) == expected
+        assert reasons(link, **wanted) == expected
 
 
 def test_cgi() -> None:

@@ -22,6 +22,7 @@ DUPLICATE, ACCEPTED = 254, 255
 NOFOLLOW_RELS = 7
 FOLLOWED = {1, 2, 3, 5, 6, 10, 11, 12}
 IMAGES = {7, 9}
+FORM = 18
 
 
 def mix64(key: int) -> int:
@@ -90,11 +91,13 @@ class LinkFilter:
         segment_repeats: int = 0,
         query_parameters: int = 0,
         query_bytes: int = 0,
+        forms: bool = False,
         cache_bits: int = 20,
         known_hosts: int = 65_536,
     ) -> None:
         self._key, self._shards, self._domain_of = key, shards, domain_of
-        self._cgi, self._external, self._images = cgi, external, images
+        self._cgi, self._external = cgi, external
+        self._followed = FOLLOWED | (IMAGES if images else set()) | ({FORM} if forms else set())
         self._depth_by_site, self._depth_in_site = depth_by_site, depth_in_site
         self._rels = rels
         self._forbidden = tuple(text.lower() for text in forbidden)
@@ -209,7 +212,6 @@ class LinkFilter:
     def _refusal(
         self, found: Resolved, is_outside: bool, left: int, flags: int, kind: int, nofollow: bool
     ) -> Filtered | None:
-        followed = FOLLOWED | IMAGES if self._images else FOLLOWED
         path = found.file.split(b"?")[0].lower()
         status = {2: Filtered.SCHEME, 4: Filtered.EMPTY}.get(found.status, Filtered.INVALID)
         has_query = any(byte in found.file for byte in b"?=*")
@@ -223,7 +225,7 @@ class LinkFilter:
         rules = [
             (found.status != 0, status),
             (len(found.url) > MAX_URL_BYTES, Filtered.TOO_LONG),
-            (found.element not in followed, Filtered.ELEMENT),
+            (found.element not in self._followed, Filtered.ELEMENT),
             (bool(flags & SEED), None),
             (bool(is_unwanted and not flags & REDIRECT), Filtered.NOFOLLOW),
             (kind != SITEMAP and has_query and not self._cgi, Filtered.CGI),
