@@ -134,9 +134,7 @@ class Supervisor:
         self._hear(signals)
         self._mender.cut_short(self._config.parser_deadline_s)
         self._mend()
-        changed = self._reload.take(self._config)
-        if changed:
-            self._configure(changed)
+        self._reload.take(self._config, self._configure)
         self._pause_or_go_on()
         self._look()
         self._observer.show(self._crew)

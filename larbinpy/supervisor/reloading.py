@@ -32,19 +32,23 @@ class Reload:
         """Read it at the next ``take``; for a signal, which may come at any moment."""
         self._is_wanted = True
 
-    def take(self, old: Config) -> Config | None:
-        """The configuration to go on with, when it is another one than ``old``."""
+    def take(self, old: Config, configure: Callable[[Config], None]) -> None:
+        """Read it if that is wanted, and ``configure`` when it is another one than ``old``.
+
+        What is said to have changed has been told to everybody.
+        """
         if not self._is_wanted or self._reread is None:
-            return None
+            return
         self._is_wanted = False
         try:
             changed = change(old, self._reread())
         except LarbinError as error:
             self._say(f"larbinpy: {error}; nothing was changed")
-            return None
+            return
+        if changed.made:
+            configure(changed.config)
         if not (changed.made or changed.refused):
             self._say("configuration: nothing has changed")
         for names, text in ((changed.made, "changed"), (changed.refused, "kept until a restart")):
             if names:
                 self._say(f"configuration: {text}: {', '.join(names)}")
-        return changed.config if changed.made else None

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,13 +16,13 @@ from typing import TYPE_CHECKING, Any, Final
 from larbinpy.testing.crawls import crawl_keys, write_config
 from larbinpy.testing.web import Place, Scope
 from tests.crawldirs import ENVIRONMENT, CrawlDirectory
+from tests.patience import PATIENCE_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from larbinpy.testing.web import Expected, Request, SyntheticWeb, WebProcess
 
-TIMEOUT_S: Final = 60.0
 ID_SHARD_SHIFT: Final = 56
 """The shard stands in the highest byte of an id; docs/protocol.md."""
 
@@ -64,7 +63,7 @@ class Crawl(CrawlDirectory):
             stderr=subprocess.PIPE,
         )
 
-    def run(self, *more: str, stdin: bytes | None = None, timeout_s: float = TIMEOUT_S) -> Ended:
+    def run(self, *more: str, stdin: bytes | None = None, timeout_s: float = PATIENCE_S) -> Ended:
         """Run the command to its end.
 
         Raises:
@@ -94,7 +93,7 @@ def finish(
     process: subprocess.Popen[bytes],
     *,
     stdin: bytes | None = None,
-    timeout_s: float = TIMEOUT_S,
+    timeout_s: float = PATIENCE_S,
 ) -> Ended:
     """Wait for a command; one that takes too long is killed, and its children with it."""
     try:
@@ -139,7 +138,7 @@ def scope_keys(scope: Scope) -> dict[str, str]:
 
 
 def silent_crawl(directory: Path, port: int) -> Crawl:
-    """A crawl of hosts that accept connections and say nothing."""
+    """A crawl of hosts that accept connections and say nothing; only its end ends a request."""
     urls = (f"http://127.0.0.{n}:{port}/" for n in range(1, 9))
     (directory / "seeds").write_text("\n".join(urls) + "\n")
     return Crawl(
@@ -151,10 +150,26 @@ def silent_crawl(directory: Path, port: int) -> Crawl:
             "allowPrivateAddresses": "",
             "ignoreRobots": "",
             "waitDuration": "0",
+            "firstByteTimeout": "1h",
+            "fetchTimeout": "1h",
             "limitTime": "1s",
             "drainTime": "500ms",
         },
     )
+
+
+def hear(process: subprocess.Popen[bytes], text: bytes) -> bytes:
+    """Wait until a command has said a text to the terminal; what it has said since the last call.
+
+    Nothing is buffered, so that ``finish`` gets the rest.
+    """
+    assert process.stderr is not None  # a pipe was asked for
+    said = b""
+    while text not in said:
+        more = os.read(process.stderr.fileno(), 1 << 16)
+        assert more, f"it has ended, and said: {said.decode()}"
+        said += more
+    return said
 
 
 # --- the web's own words ------------------------------------------------------------------------
@@ -194,12 +209,20 @@ def all_of(want: Expected) -> Counter[bytes]:
 def children_of(pid: int) -> dict[str, list[int]]:
     """Role -> process ids of the children of a supervisor, from /proc."""
     found: dict[str, list[int]] = {}
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        for child in (task / "children").read_text().split():
-            role = _role_of(int(child))
-            if role:
-                found.setdefault(role, []).append(int(child))
+    for child in _children(pid):
+        role = _role_of(child)
+        if role:
+            found.setdefault(role, []).append(child)
     return found
+
+
+def _children(pid: int) -> list[int]:
+    """None of a process that is gone; only its first thread starts others."""
+    try:
+        text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
+    except OSError:
+        return []
+    return [int(word) for word in text.split()]
 
 
 def _role_of(pid: int) -> str:
@@ -226,16 +249,6 @@ def memory_peak_bytes(pid: int) -> int:
         if line.startswith("VmHWM:"):
             return int(line.split()[1]) * 1024
     return 0
-
-
-def wait_until(is_true: Callable[[], bool], *, timeout_s: float = 10.0) -> bool:
-    """Look again and again; false when the time is up."""
-    deadline_s = time.monotonic() + timeout_s
-    while not is_true():
-        if time.monotonic() > deadline_s:
-            return False
-        time.sleep(0.005)
-    return True
 
 
 def signal_quietly(pid: int, number: int) -> None:

@@ -12,7 +12,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Self
 
-CRAWL_S = 60
+from tests.patience import PATIENCE_S
+
 ROOT = Path(__file__).parents[2]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
 """Children find the package of this checkout, whatever the current directory is."""
@@ -93,7 +94,7 @@ class Crawls:
     def run(self, *urls: str) -> dict[str, Any]:
         """Crawl to the end; returns the report."""
         ended = subprocess.run(
-            self.command(*urls), capture_output=True, timeout=CRAWL_S, env=ENVIRONMENT
+            self.command(*urls), capture_output=True, timeout=PATIENCE_S, env=ENVIRONMENT
         )
         assert ended.returncode == 0, ended.stderr.decode()
         return self.report()

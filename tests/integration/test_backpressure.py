@@ -21,10 +21,9 @@ from tests.integration.crawl import (
     children_of,
     crawl_of,
     finish,
-    is_alive,
     memory_peak_bytes,
-    wait_until,
 )
+from tests.patience import PATIENCE_S, wait_until
 
 if TYPE_CHECKING:
     import subprocess
@@ -37,6 +36,8 @@ CREDIT: Final = 2 * CONNECTIONS + 100
 """Most requests without DONE, over all shards; docs/protocol.md."""
 PIPE_BYTES: Final = 4096
 LINE_BYTES: Final = 30
+UNREAD: Final = 2 * PIPE_BYTES // LINE_BYTES
+"""Lines at most that are in the pipe, and in the buffer of its reader."""
 PARSER_BATCH: Final = 64
 PLAIN_BYTES: Final = 72 << 20
 """What a shard or parser holds with nothing to do is about 40 MiB."""
@@ -87,12 +88,12 @@ def test_a_slow_terminal_holds_fetching_back(tmp_path: Path) -> None:
         try:
             assert wait_until(lambda: terminal.lines > 0)
             time.sleep(SLOW_S)
-            shown = terminal.lines + PIPE_BYTES // LINE_BYTES
-            assert pages_asked(web) <= shown + PARSER_BATCH + CREDIT
+            asked_then = pages_asked(web)
+            assert asked_then <= terminal.lines + UNREAD + PARSER_BATCH + CREDIT
             check_memory(process.pid)
         finally:
             terminal.hurry()
-        process.wait(timeout=60)
+        process.wait(PATIENCE_S)
         terminal.join()
         ended = finish(process)
         assert process.returncode == 0, ended.stderr
@@ -110,7 +111,7 @@ def test_stopped_parsers_hold_fetching_back(tmp_path: Path, shards: int) -> None
         process = crawl.start()
         assert wait_until(lambda: pages_asked(web) > 0)
         slow = SlowedDown(
-            lambda: children_of(process.pid).get("parser", []) if is_alive(process.pid) else [],
+            lambda: children_of(process.pid).get("parser", []),
             run_s=0.005,
             stop_s=0.5,
         )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from larbinpy.testing.dns import DnsServer
+from larbinpy.testing.servers import Silent
 from larbinpy.testing.web import Scope, WebProcess, WebSpec
 from tests.integration.crawl import (
     Crawl,
@@ -101,7 +102,7 @@ def test_a_state_in_use_exits_1(tmp_path: Path) -> None:
     """After a short wait for a crawl that is just ending; the other one is named and goes on."""
     with socket.create_server(("", 0), backlog=64) as silent:
         crawl = silent_crawl(tmp_path, silent.getsockname()[1])
-        crawl.keys["limitTime"] = "15s"
+        crawl.keys["limitTime"] = "1h"
         first = crawl.start()
         connection, _ = silent.accept()
         with connection:
@@ -216,9 +217,8 @@ def test_no_host_has_an_address(bare: Crawl) -> None:
 
 def test_all_connections_are_refused(bare: Crawl) -> None:
     """Nobody listens there."""
-    with socket.create_server(("127.0.0.1", 0)) as closed:
-        port = closed.getsockname()[1]
-    said = nothing(bare, f"http://127.0.0.1:{port}/", f"http://127.0.0.2:{port}/")
+    with Silent() as closed:
+        said = nothing(bare, *(f"http://127.0.0.{n}:{closed.port}/" for n in (1, 2)))
     assert said == "2 of 2 URLs ended as noConnection"
 
 

@@ -6,13 +6,14 @@ import os
 import signal
 import subprocess
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.integration.sites import CRAWL_S, ENVIRONMENT, Crawls, Site
+from tests.integration.sites import ENVIRONMENT, Crawls, Site
+from tests.patience import PATIENCE_S, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -32,8 +33,8 @@ class SmallDisk:
     path: Path
 
     def fill(self, *, leave: int = 0) -> None:
-        """Leave no more than so many bytes free."""
-        with (self.path / "filler").open("ab", buffering=0) as filler:
+        """Leave no more than so many bytes free; the crawl may take the last ones itself."""
+        with suppress(OSError), (self.path / "filler").open("ab", buffering=0) as filler:
             while (left := self.free() - leave) > 0:
                 filler.write(bytes(min(left, 1 << 16)))
 
@@ -91,12 +92,9 @@ def crawling(crawls: Crawls, url: str, said: Path) -> Iterator[subprocess.Popen[
         child.wait()
 
 
-def wait_for(what: Callable[[], bool]) -> None:
-    """Wait until something is true."""
-    end = time.monotonic() + CRAWL_S
-    while not what():
-        assert time.monotonic() < end, "it never came"
-        time.sleep(0.05)
+def wait_for_pause(said: Path) -> None:
+    """Wait until a crawl has said that it waits; its shards were told before."""
+    assert wait_until(lambda: b"paused: " in said.read_bytes()), said.read_text()
 
 
 def expect_all_once(crawls: Crawls, site: Tree) -> None:
@@ -128,12 +126,12 @@ def test_a_full_disk_only_delays(full: str, seen_set: str, disk: SmallDisk, tmp_
     )
     said = tmp_path / "said"
     with Tree(disk.fill) as site, crawling(crawls, site.url("/1"), said) as crawl:
-        wait_for(lambda: b"paused: " in said.read_bytes())
+        wait_for_pause(said)
         time.sleep(2.5)  # it tries again meanwhile
         assert len(site.asked) < PAGES
         assert crawl.poll() is None
         disk.empty()
-        assert crawl.wait(timeout=CRAWL_S) == 0, said.read_text()
+        assert crawl.wait(timeout=PATIENCE_S) == 0, said.read_text()
         assert b"No space left on device" in said.read_bytes()
         assert b"going on" in said.read_bytes()
         expect_all_once(crawls, site)
@@ -154,17 +152,17 @@ def test_the_crawl_pauses_before_a_disk_is_full(
 
     def fill() -> None:
         disk.fill(leave=1 << 19)
-        time.sleep(1.2)  # the disks are looked at every second
+        wait_for_pause(said)  # the disks are looked at every second
 
     with Tree(fill) as site, crawling(crawls, site.url("/1"), said) as crawl:
-        wait_for(lambda: b"paused: " in said.read_bytes())
-        wait_for(lambda: (crawls.report()["paused"] or "").count("minFreeDisk (1 MiB)") == 1)
+        wait_for_pause(said)
+        assert (crawls.report()["paused"] or "").count("minFreeDisk (1 MiB)") == 1
         asked = len(site.asked)
         time.sleep(1)
         assert asked == len(site.asked) < PAGES
         assert crawl.poll() is None
         disk.empty()
-        assert crawl.wait(timeout=CRAWL_S) == 0, said.read_text()
+        assert crawl.wait(timeout=PATIENCE_S) == 0, said.read_text()
         expect_all_once(crawls, site)
 
 
@@ -177,11 +175,11 @@ def test_a_crawl_that_starts_on_a_short_disk_waits_for_room(
     said = tmp_path / "said"
     disk.fill(leave=1 << 19)
     with Tree(lambda: None) as site, crawling(crawls, site.url("/1"), said) as crawl:
-        wait_for(lambda: b"paused: " in said.read_bytes())
+        wait_for_pause(said)
         time.sleep(1)
         assert site.asked == []
         disk.empty()
-        assert crawl.wait(timeout=CRAWL_S) == 0, said.read_text()
+        assert crawl.wait(timeout=PATIENCE_S) == 0, said.read_text()
         assert sorted(site.asked) == sorted(site.pages)
 
 
@@ -197,9 +195,9 @@ def test_an_interrupt_while_the_disk_is_full(full: str, disk: SmallDisk, tmp_pat
     said = tmp_path / "said"
     with Tree(disk.fill) as site:
         with crawling(crawls, site.url("/1"), said) as crawl:
-            wait_for(lambda: b"paused: " in said.read_bytes())
+            wait_for_pause(said)
             crawl.send_signal(signal.SIGINT)
-            assert crawl.wait(timeout=CRAWL_S) == 130, said.read_text()
+            assert crawl.wait(timeout=PATIENCE_S) == 130, said.read_text()
         assert b"Traceback" not in said.read_bytes()
         disk.empty()
         crawls.run(site.url("/1"))

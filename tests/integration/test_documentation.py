@@ -15,6 +15,7 @@ import pytest
 
 from tests.integration.crawl import Crawl
 from tests.integration.nginx import Asked, Nginx
+from tests.patience import PATIENCE_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +25,6 @@ DOCUMENTATION: Final = {
     "python3-doc": (Path("/usr/share/doc/python3-doc/html"), "/distutils/"),
     "valgrind": (Path("/usr/share/doc/valgrind/html"), "/images/"),
 }
-WGET_TIMEOUT_S: Final = 60.0
 WGET_CODES: Final = (0, 8)
 """8: the server answered some request with an error, as it does for a dead link."""
 _HREF: Final = re.compile(rb"""\shref\s*=\s*["']?([^"'\s>]+)""", re.IGNORECASE)
@@ -69,7 +69,7 @@ def wget2(url: str, directory: Path) -> None:
         cwd=directory,
         env={"HOME": str(directory), "PATH": "/usr/bin:/bin"},
         capture_output=True,
-        timeout=WGET_TIMEOUT_S,
+        timeout=PATIENCE_S,
         check=False,
     )
     assert ended.returncode in WGET_CODES, ended.stderr

@@ -40,7 +40,7 @@ def crawl_on(name: str, directory: Path, *, stops: bool, **keys: str) -> Counter
         pytest.skip(f"port {SPECS[name].port}, which larbin's state names, is in use")
     with web:
         config = directory / "larbin.conf"
-        given = {**crawl_keys(web, directory), "depthInSite": "20", "limitTime": "60s", **keys}
+        given = {**crawl_keys(web, directory), "depthInSite": "20", "limitTime": "10m", **keys}
         write_config(config, given, title="Continues a larbin's crawl.")
         program = [sys.executable, "-m", "larbinpy"]
         commands = [

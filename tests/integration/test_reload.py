@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
-import time
+import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.integration.crawl import Crawl, finish, wait_until
+from tests.integration.crawl import Crawl, finish, hear
 from tests.integration.sites import Site
+from tests.patience import PATIENCE_S, wait_until
 
 if TYPE_CHECKING:
     import subprocess
@@ -20,22 +21,40 @@ if TYPE_CHECKING:
 PAGES = 40
 
 
+class Chain(Site):
+    """Pages with a link to the next one and to a picture; the first is held until ``go_on``."""
+
+    def __init__(self) -> None:
+        pages = {
+            f"/{n}": b'<a href="/%d">next</a> <a href="/%d.gif">picture</a>' % (n + 1, n)
+            for n in range(PAGES)
+        }
+        super().__init__(pages)
+        self._may_go_on = threading.Event()
+
+    def answer(self, path: str) -> bytes | None:
+        """See ``Site``."""
+        body = super().answer(path)
+        self._may_go_on.wait(PATIENCE_S)
+        return body
+
+    def go_on(self) -> None:
+        """Answer everything."""
+        self._may_go_on.set()
+
+
 @pytest.fixture
-def site() -> Iterator[Site]:
-    """A chain of pages, each with a link to the next one and to a picture of it."""
-    pages = {
-        f"/{n}": b'<a href="/%d">next</a> <a href="/%d.gif">picture</a>' % (n + 1, n)
-        for n in range(PAGES)
-    }
-    with Site(pages) as running:
+def site() -> Iterator[Chain]:
+    """A chain that has not been asked."""
+    with Chain() as running:
         yield running
+        running.go_on()
 
 
 class Reloaded:
     """A crawl of a site that hears of new keys while it runs."""
 
-    def __init__(self, directory: Path, site: Site, **keys: str) -> None:
-        self._said = directory / "said"
+    def __init__(self, directory: Path, site: Chain, **keys: str) -> None:
         self._crawl = Crawl(
             directory,
             {
@@ -46,6 +65,7 @@ class Reloaded:
                 "ignoreRobots": "",
                 "depthInSite": "100",
                 "waitDuration": "10s",
+                "firstByteTimeout": "10m",
                 **keys,
             },
         )
@@ -63,7 +83,7 @@ class Reloaded:
         return self._crawl.report()
 
 
-def test_a_crawl_goes_on_with_another_configuration(tmp_path: Path, site: Site) -> None:
+def test_a_crawl_goes_on_with_another_configuration(tmp_path: Path, site: Chain) -> None:
     """At another pace, with other links; what cannot change is named."""
     crawl = Reloaded(tmp_path, site)
     process = crawl.start()
@@ -72,26 +92,26 @@ def test_a_crawl_goes_on_with_another_configuration(tmp_path: Path, site: Site) 
         process, waitDuration="0", forbiddenExtensions=".gif end", segmentSize="128Ki",
         limitPage="99",
     )  # fmt: skip
+    said = hear(process, b"kept until a restart: limitPage, segmentSize\n")
+    assert b"changed: waitDuration, forbiddenExtensions\n" in said
+    site.go_on()
     ended = finish(process)
     assert ended.code == 0, ended.stderr
-    assert "changed: waitDuration, forbiddenExtensions\n" in ended.stderr
-    assert "kept until a restart: limitPage, segmentSize\n" in ended.stderr
     asked = [path for path in site.asked if not path.endswith(".gif")]
     assert asked == [f"/{n}" for n in range(PAGES + 1)]
     assert len(site.asked) - len(asked) <= 1
 
 
-def test_a_file_that_is_wrong_changes_nothing(tmp_path: Path, site: Site) -> None:
+def test_a_file_that_is_wrong_changes_nothing(tmp_path: Path, site: Chain) -> None:
     """It is said what is wrong with it, and the crawl goes on; a limit then ends it."""
-    crawl = Reloaded(tmp_path, site, waitDuration="100ms", limitPage="1000")
+    crawl = Reloaded(tmp_path, site, limitPage="1000")
     process = crawl.start()
     assert wait_until(lambda: len(site.asked) == 1)
     crawl.change(process, waitDuration="soon")
-    time.sleep(0.5)
-    crawl.change(process, waitDuration="50ms", limitPage="10")
+    assert b"waitDuration: " in hear(process, b"; nothing was changed\n")
+    crawl.change(process, waitDuration="0", limitPage="10")
+    hear(process, b"changed: limitPage, waitDuration\n")
+    site.go_on()
     ended = finish(process)
     assert ended.code == 3, ended.stderr
-    assert "waitDuration: " in ended.stderr
-    assert "; nothing was changed\n" in ended.stderr
-    assert "changed: limitPage, waitDuration\n" in ended.stderr
     assert crawl.report()["counters"]["success"] == 10

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from larbinpy.testing.web import WebProcess, WebSpec
-from tests.integration.sites import CRAWL_S, ENVIRONMENT, Crawls
+from tests.integration.sites import ENVIRONMENT, Crawls
+from tests.patience import PATIENCE_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -94,7 +95,7 @@ def test_every_page_is_stored_once(target: str, tmp_path: Path) -> None:
                 for _ in range(1 if target == "all" else KILLS_OF_ONE):
                     wait_for_pages(tmp_path / "state/crawl.log", rng.randint(1, 100_000), crawl)
                     kill(crawl, target)
-                _, said = crawl.communicate(timeout=CRAWL_S)
+                _, said = crawl.communicate(timeout=PATIENCE_S)
                 assert crawl.returncode == (-signal.SIGKILL if target == "all" else 0), said
         crawls.run(*seeds)
         asked = Counter((request.host, request.path) for request in web.requests())

@@ -529,10 +529,12 @@ def test_a_hangup_reads_the_configuration_again(stage: Stage) -> None:
     stage.begin()
     old = stage.made._config
     new = replace(old, wait_duration_s=3.0, limit_time_s=5.0, use_cookies=True)
-    stage.made._reload = Reload(lambda: new, print)
+    expected = to_json(replace(new, use_cookies=False))
+    told = []
+    stage.made._reload = Reload(lambda: new, lambda _: told.append(stage.of("shard").messages[-1]))
     stage.made._reload.want()
     stage.turn()
-    expected = to_json(replace(new, use_cookies=False))
+    assert told == [{"verb": "config", "config": expected}] * 2  # when it is said, all know it
     for role in ("shard", "parser"):
         assert stage.of(role).messages[-1] == {"verb": "config", "config": expected}
     stage.of("parser").code = -9
