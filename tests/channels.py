@@ -7,13 +7,12 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from larbinpy.frames import Channel
+from tests.patience import PATIENCE_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from larbinpy.frames import Frame
-
-WAIT_S = 10.0
 
 
 @contextmanager
@@ -31,7 +30,7 @@ def frames(channel: Channel, count: int) -> list[Frame]:
     """The next frames, waited for."""
     found: list[Frame] = []
     while len(found) < count:
-        assert channel.wait(WAIT_S), f"{len(found)} of {count} frames came"
+        assert channel.wait(PATIENCE_S), f"{len(found)} of {count} frames came"
         found += channel.receive()
         assert not channel.is_closed or len(found) >= count
     assert len(found) == count

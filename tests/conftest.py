@@ -6,12 +6,18 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from larbinpy._native.eventloop import EventLoop
 from larbinpy.shared import CrawlMemory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+# How long an example takes is a matter of what else the machine does.
+settings.register_profile("larbinpy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("larbinpy")
 
 
 @pytest.fixture

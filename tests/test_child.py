@@ -14,7 +14,8 @@ import pytest
 from larbinpy import entries
 from larbinpy.config import Config, to_json
 from larbinpy.frames import Channel, FrameType
-from tests.channels import WAIT_S, frames
+from tests.channels import frames
+from tests.patience import PATIENCE_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,13 +38,15 @@ child.main(Root)
 
 
 @contextmanager
-def process(run: str, state: Path) -> Iterator[tuple[Channel, subprocess.Popen[bytes]]]:
-    """A child with this body of ``run``, which has been started."""
+def process(
+    run: str, state: Path, *, is_orphan: bool = False
+) -> Iterator[tuple[Channel, subprocess.Popen[bytes]]]:
+    """A child with this body of ``run``, which has been started.
+
+    Args:
+        is_orphan: the supervisor is gone before its child is there.
+    """
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
-    with theirs:
-        fd = theirs.fileno()
-        command = [sys.executable, "-c", ROOT.format(run=run), str(fd)]
-        made = subprocess.Popen(command, pass_fds=(fd,), stderr=subprocess.DEVNULL)
     channel = Channel(ours)
     fields = {
         "config": to_json(Config()), "state": str(state), "uuid": "00" * 16, "index": 4,
@@ -55,6 +58,12 @@ def process(run: str, state: Path) -> Iterator[tuple[Channel, subprocess.Popen[b
         file.flush()
         channel.send(FrameType.CONTROL, payload, count=1, descriptors=(file.fileno(),))
         channel.flush()
+    if is_orphan:
+        channel.close()
+    with theirs:
+        fd = theirs.fileno()
+        command = [sys.executable, "-c", ROOT.format(run=run), str(fd)]
+        made = subprocess.Popen(command, pass_fds=(fd,), stderr=subprocess.DEVNULL)
     try:
         yield channel, made
     finally:
@@ -80,7 +89,7 @@ def test_the_end_is_told(tmp_path: Path, run: str, message: dict[str, object], c
     with process(run, tmp_path) as (channel, made):
         (frame,) = frames(channel, 1)
         assert entries.decode_control(frame.payload) == message
-        assert made.wait(WAIT_S) == code
+        assert made.wait(PATIENCE_S) == code
 
 
 def test_the_end_of_the_supervisor_is_the_end(tmp_path: Path) -> None:
@@ -88,15 +97,14 @@ def test_the_end_of_the_supervisor_is_the_end(tmp_path: Path) -> None:
     loop = "while True: self.control.channel.wait(); self.control.messages()"
     with process(loop, tmp_path) as (channel, made):
         channel.close()
-        assert made.wait(WAIT_S) == 1
+        assert made.wait(PATIENCE_S) == 1
 
 
 def test_a_child_that_comes_up_too_late_touches_nothing(tmp_path: Path) -> None:
     """Its ``start`` lies there, but the supervisor is gone, and another one may be at work."""
     touch = 'open(self.start.state / "touched", "w")'
-    with process(touch, tmp_path) as (channel, made):
-        channel.close()
-        assert made.wait(WAIT_S) == 1
+    with process(touch, tmp_path, is_orphan=True) as (_, made):
+        assert made.wait(PATIENCE_S) == 1
     assert not (tmp_path / "touched").exists()
 
 
@@ -105,7 +113,7 @@ def test_sigterm_is_for_the_supervisor(tmp_path: Path) -> None:
     loop = 'os.kill(os.getpid(), 15); self.control.tell("alive")'
     with process(loop, tmp_path) as (channel, made):
         assert entries.decode_control(frames(channel, 1)[0].payload) == {"verb": "alive"}
-        assert made.wait(WAIT_S) == 0
+        assert made.wait(PATIENCE_S) == 0
 
 
 def test_a_child_dies_with_its_supervisor(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from larbinpy import children, entries
 from larbinpy.children import Child, Control
 from larbinpy.frames import Channel, FrameType
 from tests.channels import frames
+from tests.patience import PATIENCE_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -163,4 +164,4 @@ def test_a_child_without_its_supervisor_ends(echo: Child) -> None:
     echo.tell("start")
     heard(echo)
     echo.channel.close()
-    assert echo._process.wait(10) == 1
+    assert echo._process.wait(PATIENCE_S) == 1

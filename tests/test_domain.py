@@ -41,10 +41,10 @@ def test_domain_to_ascii(host: str, expected: bytes | None) -> None:
 
 def test_names_too_long_for_dns_are_refused_first() -> None:
     """A hostile name costs nothing: it is refused before any table is asked."""
-    start = time.perf_counter()
+    start = time.process_time()
     for host in ("ü" * 64, "ü" * 500_000, ".".join(["ü" * 40] * 7)):
         assert domain_to_ascii(host) is None
-    assert time.perf_counter() - start < 0.5
+    assert time.process_time() - start < 2
     assert domain_to_ascii("x" * 61 + "üü") is None  # 63 before, more in ASCII
 
 

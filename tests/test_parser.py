@@ -17,7 +17,8 @@ from larbinpy.parser import Parser
 from larbinpy.records import ID_SHARD_SHIFT, ID_WITHOUT_ENQ, FetchJob, FetchResult, Kind, Outcome
 from larbinpy.shared import CrawlMemory, ParserWord
 from larbinpy.store.notes import Note, unpack
-from tests.channels import WAIT_S, frames
+from tests.channels import frames
+from tests.patience import PATIENCE_S
 from tests.records import HTML
 from tests.reference.linkbuffers import read_links
 from tests.starts import Boss, control, start
@@ -44,7 +45,7 @@ class Crawl:
         self._thread.start()
         assert boss.heard() == [{"verb": "ready"}]
 
-    def ended(self, within_s: float = WAIT_S) -> bool:
+    def ended(self, within_s: float = PATIENCE_S) -> bool:
         self._thread.join(within_s)
         return not self._thread.is_alive()
 

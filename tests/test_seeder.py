@@ -13,7 +13,8 @@ from larbinpy.errors import ConfigError
 from larbinpy.frames import FrameType
 from larbinpy.links.found import LINK_SEED
 from larbinpy.seeder import FRAMES_AHEAD, Seeder
-from tests.channels import WAIT_S, frames
+from tests.channels import frames
+from tests.patience import PATIENCE_S
 from tests.reference.linkbuffers import read_links
 from tests.starts import control, start
 
@@ -36,7 +37,7 @@ def running(start_: Start) -> Iterator[Boss]:
         thread = threading.Thread(target=made.run, daemon=True)
         thread.start()
         yield boss
-        thread.join(WAIT_S)
+        thread.join(PATIENCE_S)
         assert not thread.is_alive()
         for sender in made._senders.values():
             sender.leave()

@@ -123,7 +123,7 @@ class Manners:
 
     # --- restarts ------------------------------------------------------------------------------
 
-    def restore(self, hosts: dict[bytes, HostState], now_ns: int, *, latest_us: int = 0) -> None:
+    def restore(self, hosts: dict[bytes, HostState], *, latest_us: int = 0) -> None:
         """Take over what the log knows of hosts; they are delayed when their turn comes.
 
         Args:
@@ -131,6 +131,7 @@ class Manners:
                 makes nobody wait for longer.
         """
         wall_us = max(self._clock.wall_us(), latest_us)
+        now_ns = self._clock.now_ns()  # after the other: what passes in between is waited too
         for state in hosts.values():
             until_ns = max(now_ns + (state.until_us - wall_us) * 1000, 0)
             trouble = HostTrouble(until_ns, state.level, state.failures)

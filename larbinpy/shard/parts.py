@@ -173,7 +173,7 @@ def _make_manners(
         say=say,
     )
     found = queue.found
-    manners.restore(found.hosts, clock.now_ns(), latest_us=found.synced_us)
+    manners.restore(found.hosts, latest_us=found.synced_us)
     queue.recorded.state_of = manners.state_of
     return manners
 

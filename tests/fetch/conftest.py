@@ -10,6 +10,7 @@ from larbinpy._native.eventloop import EventLoop
 from larbinpy.fetch.base import FetchOptions
 from larbinpy.fetch.curl import CurlFetcher
 from larbinpy.records import FetchJob, FetchResult, Kind
+from tests.patience import PATIENCE_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,7 +46,7 @@ class Client:
         if not (self.is_plain and self.fetcher.begin([job], keep=keep) == []):
             self.fetcher.submit(job, keep=keep, is_named=is_named)
 
-    def wait(self, count: int, *, within_s: float = 10.0) -> list[FetchResult]:
+    def wait(self, count: int, *, within_s: float = PATIENCE_S) -> list[FetchResult]:
         """The next results; fails when they do not come in time."""
         found: list[FetchResult] = []
         deadline = time.monotonic() + within_s

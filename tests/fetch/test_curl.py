@@ -6,6 +6,7 @@ import gzip
 import os
 import resource
 import socket
+import threading
 import time
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ from larbinpy.testing.servers import (
     response,
 )
 from tests.fetch.conftest import LOOPBACK, Client, job_for
+from tests.patience import PATIENCE_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,7 +49,7 @@ def test_page_arrives_whole(client: Client) -> None:
     assert result.bytes_read == len(PAGE)
     assert result.bytes_written == len(server.requests[0]) + len(b"\r\n\r\n")
     assert before_us <= result.start_us <= time.time_ns() // 1000
-    assert 0 <= result.duration_us < 5_000_000
+    assert 0 <= result.duration_us < 60_000_000
 
 
 def test_request_line_and_fields() -> None:
@@ -164,19 +166,18 @@ def test_interim_responses_leave_nothing(client: Client) -> None:
 
 def test_unwanted_type_stops_early(client: Client) -> None:
     """A page of another type is left right after its headers, and its connection is closed."""
-    closed_at: list[float] = []
+    is_closed = threading.Event()
 
     def script(connection: Connection) -> None:
         connection.read_request()
         connection.send(response(b"", fields=b"content-type: Video/MP4\r\n", length=10**6))
         connection.wait_closed()
-        closed_at.append(time.monotonic())
+        is_closed.set()
 
     with Server(script) as server:
-        begin = time.monotonic()
         result = client.get(server)
+        assert is_closed.wait(PATIENCE_S)
     assert (result.outcome, result.status) == (Outcome.BAD_TYPE, 200)
-    assert closed_at[0] - begin < 2
 
 
 @pytest.mark.parametrize("kind", [b"TEXT/HTML; charset=x", b"application/xhtml+xml", b""])
@@ -331,15 +332,15 @@ def test_waiting_for_a_connection_does_not_count() -> None:
 
     def slowly(connection: Connection) -> None:
         while connection.read_request():
-            time.sleep(0.3)
+            time.sleep(0.2)
             connection.send(PAGE)
 
-    client = Client(connections=1, total_timeout_s=1.0, first_byte_timeout_s=0.9)
+    client = Client(connections=1, total_timeout_s=1.5, first_byte_timeout_s=1.4)
     with Server(slowly) as server:
-        for n in range(5):
+        for n in range(9):
             client.submit(job_for(server.port, host=b"h%d.test" % n))
-        results = client.wait(5)
-    assert [result.outcome for result in results] == [Outcome.SUCCESS] * 5
+        results = client.wait(9)
+    assert [result.outcome for result in results] == [Outcome.SUCCESS] * 9
     client.close()
 
 

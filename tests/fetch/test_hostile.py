@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import socket
+import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -19,6 +21,7 @@ from larbinpy.testing.servers import (
     response,
 )
 from tests.fetch.conftest import Client, job_for
+from tests.patience import wait_until
 
 if TYPE_CHECKING:
     from larbinpy.testing.servers import Script
@@ -28,6 +31,8 @@ pytestmark = pytest.mark.usefixtures("way")
 HTML = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 CHUNKED = HTML + b"Transfer-Encoding: chunked\r\n\r\n"
 LIMIT = 10_000
+LATE_S = 15.0
+"""A busy machine may notice so late that a time is over."""
 
 
 def reset_at_once(connection: Connection) -> None:
@@ -38,8 +43,21 @@ def reset_at_once(connection: Connection) -> None:
 def reset_after_headers(connection: Connection) -> None:
     connection.read_request()
     connection.send(HTML + b"Content-Length: 100\r\n\r\nabc")
-    time.sleep(0.05)  # or the reset overtakes the headers
+    assert wait_until(lambda: is_read(connection))  # or the reset overtakes the headers
     connection.reset()
+
+
+def is_read(connection: Connection) -> bool:
+    """Whether all that was sent has arrived, and was taken out of the client's socket."""
+    ours, theirs = (
+        f"{int.from_bytes(socket.inet_aton(host), sys.byteorder):08X}:{port:04X}"
+        for host, port in (connection.peer.getsockname(), connection.peer.getpeername())
+    )
+    sockets = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()]
+    queues = {(local, remote): sizes for _, local, remote, _, sizes, *_ in sockets}
+    return queues[ours, theirs].startswith("00000000:") and queues[theirs, ours].endswith(
+        ":00000000"
+    )
 
 
 @pytest.mark.parametrize(
@@ -136,7 +154,7 @@ def test_long_robots_txt_is_cut() -> None:
 
 
 def trickle(head: bytes) -> Script:
-    """A byte every 50 ms after the head."""
+    """A byte every 50 ms after the head, which is sent at once."""
 
     def script(connection: Connection) -> None:
         connection.read_request()
@@ -174,14 +192,14 @@ def test_slow_peers_run_out_of_time(script: Script, changes: dict[str, Any]) -> 
     (limit_s,) = changes.values()
     assert result.outcome is Outcome.TIMEOUT
     assert result.reason
-    assert limit_s * 0.9 < waited_s < limit_s + 5
-    assert result.duration_us < (limit_s + 5) * 1e6
+    assert limit_s * 0.9 < waited_s < limit_s + LATE_S
+    assert result.duration_us < (limit_s + LATE_S) * 1e6
 
 
 def test_first_byte_limit_spares_who_answered(client: Client) -> None:
     """Only transfers without a byte end by that limit; a page begun in time may take longer."""
-    client = Client(first_byte_timeout_s=0.2)
-    with Server(trickle(HTML + b"Content-Length: 10\r\n\r\n")) as server:
+    client = Client(first_byte_timeout_s=1.0)
+    with Server(trickle(HTML + b"Content-Length: 25\r\n\r\n")) as server:
         result = client.get(server)
         client.close()
     assert result.outcome is Outcome.SUCCESS
@@ -197,7 +215,7 @@ def test_a_stall_on_a_connection_used_before_is_no_failure_to_connect() -> None:
         connection.send(HTML + b"Content-Length: 9\r\n\r\nabc")
         connection.wait_closed()
 
-    client = Client(total_timeout_s=0.3)
+    client = Client(total_timeout_s=1.5)
     with Server(script) as server:
         results = [client.get(server) for _ in range(2)]
         client.close()
@@ -243,7 +261,7 @@ def test_good_hosts_beside_bad_ones() -> None:
             client.submit(job_for(bad.port, host=b"bad%d.test" % n))
         for n in range(30):
             client.submit(job_for(good.port, host=b"good%d.test" % n))
-        results = client.wait(30, within_s=5)
+        results = client.wait(30)
         client.close()
     assert {result.job.port for result in results} == {good.port}
 
@@ -287,7 +305,7 @@ def test_endless_framing_is_counted_and_ended(client: Client, used_before: bool)
     assert result.outcome is Outcome.PROTOCOL_ERROR
     assert result.reason == "more framing of chunks than body"
     assert result.bytes_read > 256 << 10
-    assert result.duration_us < 4_000_000
+    assert result.duration_us < (3 + LATE_S) * 1e6
 
 
 @pytest.mark.slow

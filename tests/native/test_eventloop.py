@@ -141,7 +141,7 @@ def test_poll_waits_as_told(loop: EventLoop) -> None:
     """The time given is waited for, rounded up to a millisecond."""
     begin = time.monotonic()
     loop.poll(0.0501)
-    assert 0.05 < time.monotonic() - begin < 1
+    assert time.monotonic() - begin > 0.05
 
 
 def test_signal_is_harmless(loop: EventLoop) -> None:
@@ -250,9 +250,9 @@ def test_timer_runs_once(loop: EventLoop, multi: FakeMulti) -> None:
     assert loop.poll(0) == 0
     assert multi.actions == []
     begin = time.monotonic()
-    loop.poll(5)
+    loop.poll(60)
     loop.poll(0)
-    assert 0.015 < time.monotonic() - begin < 1
+    assert 0.015 < time.monotonic() - begin < 30
     multi.timer(0)
     multi.timer(-1)
     loop.poll(0)
@@ -293,6 +293,6 @@ def test_events_gather_for_a_while(loop: EventLoop, pair: Pair) -> None:
     assert loop.poll(1.0, 0.05) == 1
     gathered = time.monotonic()
     assert gathered - begun >= 0.045
-    assert loop.poll(0.0, 5.0) == 1
-    assert loop.poll(0.001, 5.0) == 1
-    assert time.monotonic() - gathered < 4.0
+    assert loop.poll(0.0, 60.0) == 1
+    assert loop.poll(0.001, 60.0) == 1
+    assert time.monotonic() - gathered < 30

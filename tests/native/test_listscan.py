@@ -156,6 +156,6 @@ def test_urls_in_prose() -> None:
 def test_time_is_linear(piece: bytes, scan: Callable[[bytes], object]) -> None:
     """A megabyte of what never ends is read in far less than a second (it takes about 5 ms)."""
     text = piece * ((1 << 20) // len(piece))
-    start = time.perf_counter()
+    start = time.process_time()
     scan(text)
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1

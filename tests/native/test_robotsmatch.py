@@ -90,9 +90,9 @@ def test_stars_cost_no_more_than_the_path() -> None:
     ]
     matcher = native.Matcher(hostile)
     path = b"/" + b"a" * 100_000
-    start = time.perf_counter()
+    start = time.process_time()
     assert matcher.match(path) == (True, 0)
-    assert time.perf_counter() - start < 0.1
+    assert time.process_time() - start < 1
 
 
 def test_many_wildcard_rules_cost_no_more_than_rules_times_path() -> None:
@@ -100,10 +100,10 @@ def test_many_wildcard_rules_cost_no_more_than_rules_times_path() -> None:
     group = [(b"/*q%dx" % number, False, number) for number in range(1, 20_001)]
     matcher = native.Matcher(group)
     path = b"/" + b"q19999y" * 20
-    start = time.perf_counter()
+    start = time.process_time()
     assert matcher.match(path) == (True, 0)
     assert matcher.match(path + b"q20000x") == (False, 20_000)
-    assert time.perf_counter() - start < 0.5
+    assert time.process_time() - start < 5
 
 
 def test_a_chain_of_prefixes_is_walked_to_its_strongest_rule() -> None:

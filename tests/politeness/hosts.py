@@ -11,10 +11,12 @@ import sys
 import threading
 import time
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import larbinpy
+from tests.patience import PATIENCE_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -153,7 +155,7 @@ class Crawl:
             start_new_session=is_group,
         )
 
-    def run(self, timeout_s: float = 60) -> int:
+    def run(self, timeout_s: float = PATIENCE_S) -> int:
         """Run it to its end; returns the exit code."""
         child = self.start()
         try:
@@ -172,6 +174,28 @@ class Crawl:
         return [
             f"{line['kind']} {line['outcome']}" for line in self.log() if line["url"].endswith(path)
         ]
+
+    def logged(self, host: str) -> int:
+        """How many lines ``crawl.log`` has by now of pages of a host."""
+        path = self.state / "crawl.log"
+        return path.read_bytes().count(f'"url":"http://{host}:'.encode()) if path.exists() else 0
+
+    def gaps_s(self, requests: list[Asked]) -> list[float]:
+        """Seconds from each request to a host to the next one.
+
+        A busy server reads a request late: then it was made at the time that its line has.
+        """
+        gone_s = time.time() - time.monotonic()
+        sent: dict[str, list[float]] = {}
+        for line in self.log():
+            at_s = datetime.fromisoformat(line["ts"]).timestamp() - gone_s
+            host, _, path = line["url"].removeprefix("http://").partition("/")
+            sent.setdefault(f"{host.partition(':')[0]}/{path}", []).append(at_s)
+        starts = [
+            max((at for at in sent.get(one.host + one.path, ()) if at < one.time), default=one.time)
+            for one in requests
+        ]
+        return [later.time - start for start, later in zip(starts, requests[1:], strict=False)]
 
     def report(self) -> dict[str, Any]:
         """The report."""

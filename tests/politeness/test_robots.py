@@ -249,9 +249,9 @@ def test_encoded_star_and_dollar_are_the_characters() -> None:
 def test_rows_of_stars_cost_nothing() -> None:
     """yasserg/crawler4j#425, samclarke/robots-parser#12."""
     rules = parse(ALL + b"Disallow: /********************/\n" + b"Disallow: /" + b"*a" * 99 + b"b")
-    start = time.perf_counter()
+    start = time.process_time()
     assert rules.allows(b"/" + b"a" * 10_000)
-    assert time.perf_counter() - start < 0.05
+    assert time.process_time() - start < 0.5
 
 
 def test_an_allowed_index_page_allows_its_directory() -> None:

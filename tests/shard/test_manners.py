@@ -30,16 +30,18 @@ HOST = b"h0.example"
 
 
 class Clock:
-    """A clock that stands."""
+    """A clock that stands, but for ``late_ns`` with every look at it."""
 
     def __init__(self, now_ns: int) -> None:
         self.now = now_ns
+        self.late_ns = 0
 
     def now_ns(self) -> int:
+        self.now += self.late_ns
         return self.now
 
     def wall_us(self) -> int:
-        return 10**15 + self.now // 1000
+        return 10**15 + self.now_ns() // 1000
 
 
 class Shard:
@@ -66,7 +68,7 @@ class Shard:
             max_delay_s=30.0,
             say=self.said.append,
         )
-        self.manners.restore(found.hosts, now_ns)
+        self.manners.restore(found.hosts)
 
     @property
     def now(self) -> int:
@@ -173,10 +175,20 @@ def test_a_clock_that_was_set_back_makes_nobody_wait_longer(shard: Shard) -> Non
     asked_us = shard.clock.wall_us() + 50 * 10**6
     hour_ns = 3600 * SECOND
     hosts = {HOST: HostState(HOST, asked_us + 3600 * 10**6, 1, 0)}
-    shard.manners.restore(hosts, shard.now, latest_us=shard.clock.wall_us() + hour_ns // 1000)
+    shard.manners.restore(hosts, latest_us=shard.clock.wall_us() + hour_ns // 1000)
     state = shard.manners.state_of(HOST)
     assert state is not None
     assert state.until_us == asked_us
+
+
+def test_a_slow_restart_makes_nobody_faster(shard: Shard) -> None:
+    """Time passes between a look at one clock and a look at the other."""
+    until_ns = shard.now + 50 * SECOND
+    shard.clock.late_ns = SECOND // 100
+    shard.manners.restore({HOST: HostState(HOST, 10**15 + until_ns // 1000, 1, 0)})
+    known = shard.manners._backoff.get(HOST)
+    assert known is not None
+    assert until_ns <= known.until_ns <= until_ns + SECOND
 
 
 def test_a_dead_host_is_given_up(shard: Shard) -> None:

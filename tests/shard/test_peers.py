@@ -11,6 +11,7 @@ from larbinpy._native.eventloop import EventLoop
 from larbinpy.frames import Channel, FrameType
 from larbinpy.shard.peers import Peers
 from tests.channels import frames
+from tests.patience import PATIENCE_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -139,7 +140,7 @@ def test_a_full_socket_is_watched_until_it_is_empty(around: Around) -> None:
     assert around.loop.poll(0) == 0
     got: list[Frame] = []
     while len(got) < 3:
-        assert end.wait(5)
+        assert end.wait(PATIENCE_S)
         got += end.receive()
         around.loop.poll(0)
         around.peers.flush()

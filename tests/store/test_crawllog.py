@@ -17,6 +17,7 @@ from larbinpy._native.logline import LineMaker
 from larbinpy.errors import StorageError
 from larbinpy.records import Directive, Kind, Outcome, ParsedPage, Reading
 from larbinpy.store.crawllog import CrawlLog
+from tests.patience import PATIENCE_S
 from tests.records import page
 
 if TYPE_CHECKING:
@@ -253,7 +254,7 @@ def test_two_processes_append_whole_lines(tmp_path: Path) -> None:
     writers = [
         subprocess.Popen([sys.executable, "-c", WRITER, str(path), name]) for name in ("a", "b")
     ]
-    assert [writer.wait(30) for writer in writers] == [0, 0]
+    assert [writer.wait(PATIENCE_S) for writer in writers] == [0, 0]
     lines = path.read_bytes().splitlines()
     for name in (b"a", b"b"):
         own = [line for line in lines if line.startswith(name)]

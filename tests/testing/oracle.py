@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import urldefrag, urljoin, urlsplit
 from urllib.robotparser import RobotFileParser
 
+from tests.patience import PATIENCE_S
+
 if TYPE_CHECKING:
     import random
     from pathlib import Path
@@ -81,7 +83,7 @@ class Crawl:
         connection = self.connections.get(parts.netloc)
         if connection is None:
             address = self.addresses.get(parts.hostname or "", parts.hostname or "")
-            connection = http.client.HTTPConnection(address, parts.port, timeout=10)
+            connection = http.client.HTTPConnection(address, parts.port, timeout=PATIENCE_S)
             self.connections[parts.netloc] = connection
         target = parts.path + (f"?{parts.query}" if parts.query else "")
         connection.request("GET", target, headers={"Host": parts.netloc})

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from larbinpy.testing.web import Scope, WebProcess, WebSpec, expected, read_log
+from tests.patience import PATIENCE_S
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,7 +36,7 @@ def test_the_command_writes_its_files_and_ends_by_signal(tmp_path: Path) -> None
         start, _, port = child.stdout.readline().decode().strip().rpartition(":")
         assert start == "listening on 127.0.0.1"
         child.send_signal(signal.SIGTERM)
-        assert child.wait(timeout=10) == 0
+        assert child.wait(PATIENCE_S) == 0
     spec = WebSpec(hosts=6, pages=9, roots=2, port=int(port))
     answer = expected(spec, Scope(depth_in_site=3)).to_json()
     assert json.loads((tmp_path / "expected.json").read_bytes()) == answer
@@ -52,7 +53,7 @@ def test_the_web_does_not_outlive_its_parent(tmp_path: Path) -> None:
         parent.kill()
         parent.wait()
     try:
-        ended, _, _ = select.select([server], [], [], 5)
+        ended, _, _ = select.select([server], [], [], PATIENCE_S)
     finally:
         os.close(server)
     assert ended == [server]
