@@ -120,7 +120,7 @@ def _slow_header(connection: Connection) -> None:
 def _reset_after_headers(connection: Connection) -> None:
     connection.read_request()
     connection.send(HTML + b"Content-Length: 100\r\n\r\nabc")
-    time.sleep(0.05)  # or the reset overtakes the headers
+    connection.wait_read()
     connection.reset()
 
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import contextlib
 import socket
 import struct
+import sys
 import threading
+import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
@@ -17,6 +20,8 @@ if TYPE_CHECKING:
 
 EVERY_ADDRESS = "::"
 """Of both families."""
+_NOTHING = "00000000"
+"""The length of an empty queue, in ``/proc/net/tcp``."""
 
 
 class Connection:
@@ -47,6 +52,11 @@ class Connection:
     def send(self, data: bytes) -> None:
         """Send all of it."""
         self.peer.sendall(data)
+
+    def wait_read(self) -> None:
+        """Wait until the client has taken all that was sent, which a reset would overtake."""
+        while not _is_read(self.peer):
+            time.sleep(0.001)
 
     def reset(self) -> None:
         """Close with a reset."""
@@ -124,6 +134,24 @@ class Server:
     def _run(self, peer: socket.socket) -> None:
         with contextlib.suppress(OSError), peer:
             self._script(Connection(peer, self.requests))
+
+
+def _is_read(peer: socket.socket) -> bool:
+    """Whether all has arrived and has left the client's socket, as the kernel lists them."""
+    ours, theirs = _end(*peer.getsockname()[:2]), _end(*peer.getpeername()[:2])
+    queues: dict[tuple[str, str], str] = {}
+    for table in ("tcp", "tcp6"):
+        for line in Path("/proc/net", table).read_text().splitlines()[1:]:
+            _, local, remote, _, sizes, *_ = line.split()
+            queues[local[-len(ours) :], remote[-len(ours) :]] = sizes
+    unsent, unread = queues[ours, theirs], queues.get((theirs, ours), _NOTHING)
+    return unsent.startswith(_NOTHING) and unread.endswith(_NOTHING)
+
+
+def _end(host: str, port: int) -> str:
+    """An address as the kernel lists it, without what IPv6 has before an IPv4 address."""
+    packed = socket.inet_aton(host.rpartition(":")[2])
+    return f"{int.from_bytes(packed, sys.byteorder):08X}:{port:04X}"
 
 
 def response(

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from larbinpy.testing.crawls import crawl_command, write_config
+from tests.patience import PATIENCE_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -49,7 +50,7 @@ class Crawl:
         with self._output.open("ab") as output:
             return subprocess.Popen(words, env=environment, stdout=output, stderr=output)
 
-    def run(self, *urls: str, scratch: bool = True, within_s: float = 90) -> int:
+    def run(self, *urls: str, scratch: bool = True, within_s: float = PATIENCE_S) -> int:
         """Run the command to its end; returns its exit code."""
         with self.start(urls, scratch=scratch) as process:
             try:

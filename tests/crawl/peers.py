@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import os
+import random
 import shutil
 import socket
 import subprocess
-import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.patience import PATIENCE_S, wait_until
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
 _FORMAT = (
     '$request_uri $status $server_protocol user=$remote_user cookie="$http_cookie"'
@@ -31,10 +33,15 @@ def tool(name: str) -> str:
 
 
 def free_port() -> int:
-    """A port that nobody listens on."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-    return port
+    """A port that nobody listens on.
+
+    It lies below those that the kernel gives by itself: nobody gets it before it is used.
+    """
+    first = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    while True:
+        port = random.randrange(first // 2, first)
+        with contextlib.suppress(OSError), socket.create_server(("", port)):
+            return port
 
 
 @contextlib.contextmanager
@@ -43,21 +50,19 @@ def running(words: Sequence[str], port: int, log: Path) -> Iterator[None]:
     with log.open("ab") as output:
         process = subprocess.Popen(words, stdout=output, stderr=output)
     try:
-        _await(process, port, log)
+        assert wait_until(lambda: _listens(process, port, log)), log.read_text()
         yield
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(PATIENCE_S)
 
 
-def _await(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
-    deadline = time.monotonic() + 10
-    while time.monotonic() < deadline:
-        assert process.poll() is None, log.read_text()
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
-            return
-        time.sleep(0.01)
-    raise AssertionError(f"nobody listens on port {port}: {log.read_text()}")
+def _listens(process: subprocess.Popen[bytes], port: int, log: Path) -> bool:
+    """Whether a server takes connections."""
+    assert process.poll() is None, log.read_text()
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+        return True
+    return False
 
 
 class Nginx:

@@ -35,7 +35,7 @@ def crawl(directory: Path, url: str, **keys: str) -> list[Line]:
     """The lines of a crawl; a.test is this machine."""
     hosts = directory / "hosts"
     hosts.write_text("127.0.0.1 a.test\n")
-    run = Crawl(directory / "run", {"hostsFile": f'"{hosts}"', "connectTimeout": "5s", **keys})
+    run = Crawl(directory / "run", {"hostsFile": f'"{hosts}"', "connectTimeout": "60s", **keys})
     assert run.run(url) == 0, run.output
     return run.lines()
 

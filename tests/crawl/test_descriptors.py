@@ -2,44 +2,43 @@
 
 from __future__ import annotations
 
-import contextlib
 import resource
-import time
+import threading
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from larbinpy.testing.servers import EVERY_ADDRESS, Connection, Server, response
 from tests.crawl.crawls import Crawl
+from tests.integration.crawl import children_of
+from tests.patience import PATIENCE_S, wait_until
+
+if TYPE_CHECKING:
+    from larbinpy.testing.servers import Script
 
 HOSTS = 120
 OPEN = 80
 PAGES = 6
 
 
-def serve(connection: Connection) -> None:
-    while head := connection.read_request():
-        number = int(head.split()[1].split(b"/")[1] or b"0") + 1
-        time.sleep(0.05)
-        link = b'<a href="/%d/%b">x</a>' % (number, b"long" * 400)
-        connection.send(response(link if number < PAGES else b"<p>end"))
+def serving(may_go_on: threading.Event) -> Script:
+    """Chains of pages, of which the middle ones are held back until the crawl may go on."""
+
+    def script(connection: Connection) -> None:
+        while head := connection.read_request():
+            number = int(head.split()[1].split(b"/")[1] or b"0") + 1
+            if number > PAGES // 2:
+                may_go_on.wait(PATIENCE_S)
+            link = b'<a href="/%d/%b">x</a>' % (number, b"long" * 400)
+            connection.send(response(link if number < PAGES else b"<p>end"))
+
+    return script
 
 
-def shard_of(supervisor: int) -> int:
-    """Process id of the crawl's shard, once it fetches."""
-    deadline = time.monotonic() + 20
-    while time.monotonic() < deadline:
-        with contextlib.suppress(OSError):
-            children = Path(f"/proc/{supervisor}/task/{supervisor}/children").read_text().split()
-            for child in children:
-                if b"larbinpy.shard" in Path(f"/proc/{child}/cmdline").read_bytes():
-                    return int(child)
-        time.sleep(0.02)
-    raise AssertionError("no shard")
-
-
-def descriptors(process: int) -> int:
-    return len(list(Path(f"/proc/{process}/fd").iterdir()))
+def has_open(process: int, count: int) -> bool:
+    """Whether a process has so many descriptors."""
+    return len(list(Path(f"/proc/{process}/fd").iterdir())) >= count
 
 
 @pytest.mark.slow
@@ -55,14 +54,16 @@ def test_no_page_is_lost_when_descriptors_run_out(tmp_path: Path) -> None:
         "hostsFile": f'"{hosts}"', "allowPrivateAddresses": "",
         "ignoreRobots": "", "depthInSite": "20", "segmentSize": "64Ki",
     }  # fmt: skip
-    with Server(serve, address=EVERY_ADDRESS, backlog=512) as server:
+    may_go_on = threading.Event()
+    with Server(serving(may_go_on), address=EVERY_ADDRESS, backlog=512) as server:
         run = Crawl(tmp_path, keys)
         with run.start(f"http://{name}:{server.port}/" for name in names) as process:
-            shard = shard_of(process.pid)
-            while descriptors(shard) < OPEN:
-                time.sleep(0.005)
+            assert wait_until(lambda: "shard" in children_of(process.pid))
+            (shard,) = children_of(process.pid)["shard"]
+            assert wait_until(lambda: has_open(shard, OPEN))
             resource.prlimit(shard, resource.RLIMIT_NOFILE, (OPEN // 2, OPEN // 2))
-            assert process.wait(60) == 0, run.output
+            may_go_on.set()
+            assert process.wait(PATIENCE_S) == 0, run.output
     outcomes = run.outcomes()
     assert len(outcomes) == HOSTS * PAGES
     assert set(outcomes.values()) == {"success"}

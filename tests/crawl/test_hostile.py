@@ -117,10 +117,11 @@ def test_each_behaviour_has_its_outcome(found: Found, behaviour: Behaviour) -> N
 
 @pytest.mark.slow
 def test_honest_hosts_do_not_suffer(found: Found) -> None:
-    """All their pages come, in the time that they take alone, or a tenth and a second more.
+    """All their pages come, in about the time that they take alone.
 
-    The hostile servers share the processors with the crawl; that is what the second is for.
+    The hostile servers share the processors with the crawl, and a busy machine gives no two crawls
+    the same; honest hosts that waited for hostile ones would take minutes.
     """
     assert len(found.good) == GOOD_HOSTS * GOOD_PAGES
     assert {line["outcome"] for line in found.good} == {"success"}
-    assert seconds(found.good) < found.alone_s * 1.1 + 1
+    assert seconds(found.good) < found.alone_s * 2 + 10

@@ -20,7 +20,7 @@ def crawl(directory: Path, url: str, **keys: str) -> list[Line]:
     """The lines of a crawl of one URL; a.test and b.test are this machine."""
     hosts = directory / "hosts"
     hosts.write_text("127.0.0.1 a.test b.test\n")
-    run = Crawl(directory / "run", {"hostsFile": f'"{hosts}"', "connectTimeout": "5s", **keys})
+    run = Crawl(directory / "run", {"hostsFile": f'"{hosts}"', "connectTimeout": "60s", **keys})
     assert run.run(url) == 0, run.output
     return run.lines()
 

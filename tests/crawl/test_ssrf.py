@@ -43,7 +43,7 @@ ANSWERS: Final = (
     ("v6.rebind.test", Record(AAAA, "::1")),
     ("mapped.rebind.test", Record(AAAA, "::ffff:127.0.0.1")),
 )
-KEYS: Final = {"ignoreRobots": "yes", "waitDurationIP": "0", "connectTimeout": "2s"}
+KEYS: Final = {"ignoreRobots": "yes", "waitDurationIP": "0", "connectTimeout": "60s"}
 
 
 class Target:

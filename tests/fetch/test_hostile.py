@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import socket
-import sys
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -21,7 +19,6 @@ from larbinpy.testing.servers import (
     response,
 )
 from tests.fetch.conftest import Client, job_for
-from tests.patience import wait_until
 
 if TYPE_CHECKING:
     from larbinpy.testing.servers import Script
@@ -43,21 +40,8 @@ def reset_at_once(connection: Connection) -> None:
 def reset_after_headers(connection: Connection) -> None:
     connection.read_request()
     connection.send(HTML + b"Content-Length: 100\r\n\r\nabc")
-    assert wait_until(lambda: is_read(connection))  # or the reset overtakes the headers
+    connection.wait_read()
     connection.reset()
-
-
-def is_read(connection: Connection) -> bool:
-    """Whether all that was sent has arrived, and was taken out of the client's socket."""
-    ours, theirs = (
-        f"{int.from_bytes(socket.inet_aton(host), sys.byteorder):08X}:{port:04X}"
-        for host, port in (connection.peer.getsockname(), connection.peer.getpeername())
-    )
-    sockets = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()]
-    queues = {(local, remote): sizes for _, local, remote, _, sizes, *_ in sockets}
-    return queues[ours, theirs].startswith("00000000:") and queues[theirs, ours].endswith(
-        ":00000000"
-    )
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ def test_a_page_that_asks_too_much(
     monkeypatch.setitem(ENVIRONMENT, "PYTHONPATH", f"{hooks}{os.pathsep}{ROOT}")
     links = b"".join(b'<a href="/%d">x</a>' % n for n in range(1, PAGES))
     pages = {f"/{n}": b"<p>page %d" % n for n in range(1, PAGES)}
-    keys = {"parserMemory": "256Mi", "parserDeadline": "700ms", "outputMode": "1"}
+    keys = {"parserMemory": "256Mi", "parserDeadline": "2s", "outputMode": "1"}
     crawls = Crawls(tmp_path / "state", tmp_path / "save", keys)
     with Site({"/0": links, **pages}) as site:
         report = crawls.run(site.url("/0"))
