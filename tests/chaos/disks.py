@@ -32,8 +32,8 @@ from larbinpy.testing.web import Scope, WebProcess, expected
 from tests.chaos.judge import AGAIN, judge
 from tests.chaos.kills import spec_of
 from tests.chaos.life import Victim
-from tests.chaos.syscalls import RUN_S
 from tests.chaos.watch import Watch
+from tests.patience import PATIENCE_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -134,7 +134,7 @@ class Copies:
         self._first = Victim(web, directory / "killed", KEYS)
         watch = Watch(self._first.state, SHARDS)
         life = self._first.start()
-        watch.wait(lambda: watch.shards[0].rotations >= ROTATIONS, RUN_S)
+        watch.wait(lambda: watch.shards[0].rotations >= ROTATIONS, PATIENCE_S)
         life.kill_group()
         watch.close()
         self._requests = web.requests()
@@ -159,7 +159,7 @@ class Copies:
     def _continued(self, name: str, victim: Victim) -> list[str]:
         """Continue a crawl to its end and judge it."""
         before = len(self._web.requests())
-        code = victim.start().wait(RUN_S)
+        code = victim.start().wait(PATIENCE_S)
         if code != 0:
             said = victim.messages.read_text(errors="replace")[-300:]
             return [f"{name}: ended with {code}: {said}"]
@@ -185,10 +185,10 @@ class Copies:
         for _ in range(CRASHES):
             life = victim.start()
             watch.began()
-            watch.wait(lambda: watch.phase() != "start", 10)
+            watch.wait(lambda: watch.phase() != "start", PATIENCE_S)
             life.kill_group()
         watch.close()
-        code = victim.start().wait(RUN_S)
+        code = victim.start().wait(PATIENCE_S)
         if code != 0:
             return [f"again: ended with {code}"]
         return self._judged("again", victim, self._web.requests()[before:])

@@ -34,6 +34,7 @@ from tests.chaos.judge import Kill, Verdict, check_identity, judge
 from tests.chaos.life import MOST_REFETCHED, PARSERS, SHARDS, Life, Victim, are_gone
 from tests.chaos.samples import Samples
 from tests.chaos.watch import PHASES, Watch
+from tests.patience import PATIENCE_S
 
 TARGETS: Final = ("group", "supervisor", "shard", "parser")
 AIMS: Final = {
@@ -45,8 +46,8 @@ AIMS: Final = {
     "drain": 10,
 }
 """Where kills are aimed, by weight."""
-END_S: Final = 120.0
-"""A crawl that is no longer killed must end within this."""
+UP_S: Final = 60.0
+"""All shards of a crawl are up within this, or it is killed as it is."""
 MOST_FAULTS: Final = 20
 
 
@@ -137,15 +138,14 @@ class Hunt:
 
     def _finish(self) -> None:
         """Let the crawl end; started again it has nothing to do."""
-        end = time.monotonic() + END_S
-        while self._life.wait(max(0.0, end - time.monotonic())) != 0:
+        while self._life.wait(PATIENCE_S) != 0:
             if self._life.code is None or not self._goes_on():
-                self._fault(f"did not end within {END_S:.0f} s")
+                self._fault(f"did not end within {PATIENCE_S:.0f} s")
                 self._life.kill_group()
                 return
         before = len(self._victim.web.requests())
         again = self._victim.start()
-        code = again.wait(END_S)
+        code = again.wait(PATIENCE_S)
         if code != 0 or len(self._victim.web.requests()) != before:
             self._fault(f"a finished crawl that was started again ended with {code}")
 
@@ -193,9 +193,9 @@ class Hunt:
             watch.wait(lambda: self._count(aim) > before or self._has_ended(), 2.5)
             self._pause(draw(0, 0.002))
         else:
-            watch.wait(lambda: watch.are_up or self._has_ended(), 5)
+            watch.wait(lambda: watch.are_up or self._has_ended(), UP_S)
             self._pause(draw(0.02, 0.8))
-        if aim == "drain":
+        if aim == "drain" and watch.are_up:  # before, a signal would just end it
             self._is_draining = True
             self._life.stop()
             self._pause(draw(0, 0.15))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from larbinpy.testing.crawls import crawl_keys, write_config
 from tests.crawldirs import ENVIRONMENT, CrawlDirectory
+from tests.patience import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,8 +26,6 @@ PARSERS: Final = 2
 CONNECTIONS: Final = 20
 MOST_REFETCHED: Final = 2 * CONNECTIONS + 100
 """K of the contract, for ``CONNECTIONS``."""
-ORPHAN_S: Final = 2.0
-"""How long a child may outlive its supervisor."""
 
 _WITH_PYTHON: Final = (
     "import sys; sys.executable = sys.argv.pop(1); from larbinpy.cli import main;"
@@ -173,11 +172,6 @@ def command_of(pid: int) -> str:
         return ""
 
 
-def are_gone(pids: list[int], within_s: float = ORPHAN_S) -> bool:
-    """Whether these processes of a crawl end within so many seconds."""
-    end = time.monotonic() + within_s
-    while any("larbinpy" in command_of(pid) for pid in pids):
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.005)
-    return True
+def are_gone(pids: list[int]) -> bool:
+    """Whether these processes of a crawl end by themselves."""
+    return wait_until(lambda: not any("larbinpy" in command_of(pid) for pid in pids))

@@ -20,12 +20,14 @@ import shutil
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from larbinpy.testing.web import WebProcess, WebSpec
 from tests.chaos.judge import Kill, Verdict, judge
-from tests.chaos.life import SHARDS, Life, Victim
+from tests.chaos.life import Life, Victim
+from tests.patience import PATIENCE_S, wait_until
 
 if TYPE_CHECKING:
     from larbinpy.testing.web import Request
@@ -34,7 +36,6 @@ PARSERS: Final = 4
 EVERY_S: Final = 0.5
 DESCRIPTORS: Final = 64
 CONNECTIONS: Final = 200
-END_S: Final = 180.0
 
 
 def spec_of(seed: int, hosts: int) -> WebSpec:
@@ -62,7 +63,7 @@ def murder(seed: int, directory: Path, *, hosts: int = 600) -> list[str]:
         with WebProcess(spec_of(seed, hosts), directory / name / "web") as web:
             victim = Victim(web, directory / name, keys)
             life = victim.start()
-            end = time.monotonic() + END_S
+            end = time.monotonic() + PATIENCE_S
             while life.wait(EVERY_S) is None and time.monotonic() < end:
                 pids = life.children("parser")
                 if name == "murder" and pids and life.kill_child(rng.choice(pids)):
@@ -100,13 +101,13 @@ def descriptors(seed: int, directory: Path, *, hosts: int = 300) -> list[str]:
                 )
             life = victim.start(before=_limit if name == "fitted" else None)
             if name == "taken away":
-                _take_away(life)
-            code = life.wait(END_S)
+                _take_away(victim, life)
+            code = life.wait(PATIENCE_S)
             stops = []
             if code == 1 and name == "taken away" and "Too many open files" in _said(victim):
                 print("descriptors, taken away: stopped, and started again with enough")
                 stops = [Kill(time.monotonic_ns(), "group", "drain")]
-                code = victim.start().wait(END_S)
+                code = victim.start().wait(PATIENCE_S)
             if code != 0:
                 faults.append(f"descriptors {name}: ended with {code}: {_said(victim)[-500:]}")
                 life.kill_group()
@@ -132,22 +133,20 @@ def _limit() -> None:
 def _must_refuse(victim: Victim) -> list[str]:
     """More connections than descriptors is an error that says so, before anything is begun."""
     life = victim.start(before=_limit)
-    code = life.wait(END_S)
+    code = life.wait(PATIENCE_S)
     said = _said(victim)
     print(f"descriptors, limit {DESCRIPTORS}, {CONNECTIONS} connections asked: {code}: {said}")
     is_clear = code == 2 and "limit of open files" in said
     return [] if is_clear else [f"descriptors: ended with {code}: {said}"]
 
 
-def _take_away(life: Life) -> None:
-    """Limit the shards once they run: they have made their plans for more."""
-    end = time.monotonic() + 5
-    while len(life.children("shard")) < SHARDS or not life.children("seeder"):
-        if time.monotonic() > end:
-            return
-        time.sleep(0.01)
+def _take_away(victim: Victim, life: Life) -> None:
+    """Limit the shards once they fetch: they have made their plans for more."""
+    log = victim.state / "crawl.log"
+    assert wait_until(lambda: log.exists() and log.stat().st_size > 0)
     for pid in life.children("shard"):
-        resource.prlimit(pid, resource.RLIMIT_NOFILE, (DESCRIPTORS, DESCRIPTORS))
+        with suppress(ProcessLookupError):
+            resource.prlimit(pid, resource.RLIMIT_NOFILE, (DESCRIPTORS, DESCRIPTORS))
 
 
 def main(argv: list[str]) -> int:

@@ -31,14 +31,14 @@ from larbinpy.errors import LarbinError
 from larbinpy.state import StateDirectory
 from larbinpy.testing.web import Scope, WebProcess, WebSpec, expected
 from tests.chaos.journal import MODES, Medium, read_journal
-from tests.chaos.judge import AGAIN, LATE_NS, judge
+from tests.chaos.judge import AGAIN, judge
 from tests.chaos.life import MOST_REFETCHED, Victim
+from tests.patience import PATIENCE_S
 
 if TYPE_CHECKING:
     from tests.chaos.journal import Call
 
 SOURCE: Final = Path(__file__).with_name("record.c")
-RUN_S: Final = 120.0
 SYNC_S: Final = 1.0
 """``syncTime``."""
 DAMAGE: Final = (" damaged in ", "were lost")
@@ -85,7 +85,7 @@ class Recording:
             "RECORD_DIRS": str(self._first.directory),
         }
         life = self._first.start(environment)
-        if life.wait(RUN_S) != 0:
+        if life.wait(PATIENCE_S) != 0:
             life.kill_group()
             raise RuntimeError(f"the crawl that is recorded ended with {life.code}")
         self._requests = web.requests()[before:]
@@ -111,11 +111,11 @@ class Recording:
     def go_on(self, victim: Victim, cut_ns: int, name: str, score: Score) -> list[str]:
         """Continue such a crawl and judge it; returns the faults."""
         before = len(self._web.requests())
-        code = victim.start().wait(RUN_S)
+        code = victim.start().wait(PATIENCE_S)
         if code != 0:
             said = victim.messages.read_text(errors="replace")[-300:]
             return [f"ended with {code}: {said}"]
-        first = [request for request in self._requests if request.start_ns <= cut_ns + LATE_NS]
+        first = [request for request in self._requests if request.start_ns <= cut_ns]
         requests = [*first, *self._web.requests()[before:]]
         verdict = judge(victim, [], [], requests=requests, answer=self._answer)
         recent = sum(r.start_ns > cut_ns - SYNC_S * 1e9 for r in first)

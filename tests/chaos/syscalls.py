@@ -37,6 +37,8 @@ from typing import TYPE_CHECKING, Final
 from larbinpy.testing.web import Scope, WebProcess, WebSpec, expected
 from tests.chaos.judge import AGAIN, judge
 from tests.chaos.life import MOST_REFETCHED, Victim
+from tests.chaos.watch import Watch
+from tests.patience import PATIENCE_S
 
 if TYPE_CHECKING:
     from larbinpy.testing.web import Expected, Request
@@ -45,11 +47,9 @@ KINDS: Final = ("kill", "torn", "short", "enospc", "eio")
 ROLES: Final = ("supervisor", "shard", "parser", "recovery")
 CUT: Final = ("torn", "short")
 ERRORS: Final = {"enospc": "No space left on device", "eio": "Input/output error"}
-KEYS: Final = {"fetchProcesses": "1"}
-RUN_S: Final = 60.0
+SHARDS: Final = 1
+KEYS: Final = {"fetchProcesses": str(SHARDS)}
 MOST_RUNS: Final = 3
-RECOVERY_AFTER_S: Final = 1.6
-"""A run is killed after so long, for role ``recovery``: it has rotated and deleted by then."""
 WEB_POSITIONS: Final = 40
 """A web answers for so many crawls; its log is read for each."""
 SOURCE: Final = Path(__file__).with_name("faults.c")
@@ -128,11 +128,14 @@ class Bench:
         return [line.split()[0] for line in lines]
 
     def prepare(self) -> None:
-        """Kill a crawl in its middle, for role ``recovery``."""
+        """Kill a crawl that has rotated and deleted, for role ``recovery``."""
         before = len(self._web.requests())
-        life = Victim(self._web, self._prepared, KEYS).start()
-        time.sleep(RECOVERY_AFTER_S)
+        victim = Victim(self._web, self._prepared, KEYS)
+        watch = Watch(victim.state, SHARDS)
+        life = victim.start()
+        watch.wait(lambda: watch.shards[0].deletions > 0, PATIENCE_S)
         life.kill_group()
+        watch.close()
         self._prepared_requests = self._web.requests()[before:]
 
     def try_position(self, position: Position, score: Score) -> None:
@@ -151,13 +154,13 @@ class Bench:
             score.silent[hit.split()[0] + " " + Path(hit.split()[1]).name[:4]] += 1
         runs = 0
         while code != 0 and runs < MOST_RUNS:
-            code = victim.start().wait(RUN_S)
+            code = victim.start().wait(PATIENCE_S)
             runs += 1
         if code != 0:
             problems.append(f"not through after {runs} more runs: {code}")
         else:
             if "/report." in hit:  # it could not be replaced: the next run does it
-                victim.start().wait(RUN_S)
+                victim.start().wait(PATIENCE_S)
             problems += self._judge(victim, position, before, score)
         score.ran[position.kind] += 1
         score.hit[position.kind] += bool(hit)
@@ -190,7 +193,7 @@ class Bench:
             life = victim.start({**environment, "LD_PRELOAD": str(self._library)})
         else:
             life = victim.start(environment, python=self._python)
-        code = life.wait(RUN_S)
+        code = life.wait(PATIENCE_S)
         if code is None:
             life.kill_group()
         return code
