@@ -35,10 +35,12 @@ cdef extern from "sys/prctl.h":
 
 cdef enum:
     WORD_BYTES = 8
+    STORING_NS = 1
     READ_TRIES = 1000  # a writer is at work for about a microsecond
 
 SLOT_BYTES = sizeof(ip_slot)
 SLOTS_PER_SET = SET_SLOTS
+STORING = STORING_NS
 
 
 def create(size: int):
@@ -124,6 +126,37 @@ cdef class Words:
         """Return all words, each read once in the order of their numbers."""
         cdef Py_ssize_t i
         return [atomic_get(self._words + i) for i in range(self._count)]
+
+
+cdef class Blame:
+    """What a process has in hand, and since when, for those who look after it: two words.
+
+    Args:
+        offset: bytes, a multiple of 8: the id, and behind it the time (monotonic); 0 = nothing is
+            in hand, ``STORING`` = it waits for a disk.
+    """
+
+    cdef unsigned char[::1] _memory
+    cdef uint64_t *_words
+
+    def __cinit__(self, buffer, offset: int):
+        self._memory = buffer
+        if words_from(self._memory, offset) < 2:
+            raise ValueError("two words do not fit")
+        self._words = <uint64_t *>(&self._memory[0] + <Py_ssize_t>offset)
+
+    def begin(self, uint64_t page_id, uint64_t now_ns):
+        """Note that the parsing of a page begins; ``now_ns`` is not 0."""
+        atomic_set(self._words, page_id)
+        atomic_set(self._words + 1, now_ns)
+
+    def store(self):
+        """Note that the page in hand is parsed, and is being stored."""
+        atomic_set(self._words + 1, STORING_NS)
+
+    def end(self):
+        """Note that no page is being parsed."""
+        atomic_set(self._words + 1, 0)
 
 
 @cython.final

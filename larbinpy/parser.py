@@ -227,6 +227,7 @@ class Parser:
         """Read a batch of pages, store them, send their links."""
         batch = Batch()
         put = partial(self._put, batch)
+        keeps = self._store.keeps
         for _ in range(min(BATCH_PAGES, len(self._backlog))):
             page = self._backlog.popleft()
             self._slot.begin(page.id, time.monotonic_ns())
@@ -236,7 +237,7 @@ class Parser:
                 if page.kind == Kind.ROBOTS:
                     batch.robots.append(reading)
             batch.readings.append(reading)
-            if self._is_wanted(reading):
+            if keeps and self._is_wanted(reading):
                 batch.unstored = reading
                 if not self._attempt(put):
                     break
@@ -296,9 +297,7 @@ class Parser:
 
     def _is_wanted(self, reading: Reading) -> bool:
         """Whether a page goes to the output: by its type (``specificSearch``), if it allows it."""
-        if not self._store.keeps or not reading.is_good:
-            return False
-        if reading.page.kind in (Kind.ROBOTS, Kind.RETRY):
+        if not reading.is_good or reading.page.kind in (Kind.ROBOTS, Kind.RETRY):
             return False
         asked = reading.parsed.directives
         if asked and asked & self._refused_directives:

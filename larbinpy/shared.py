@@ -21,7 +21,7 @@ import os
 from enum import IntEnum
 from typing import Final
 
-from larbinpy._native.shared import SLOT_BYTES, IpTable, SeqBlock, Words, create
+from larbinpy._native.shared import SLOT_BYTES, STORING, Blame, IpTable, SeqBlock, Words, create
 from larbinpy._native.slots import Slots
 from larbinpy.errors import FormatError
 from larbinpy.stats import COUNTERS, IDENTITY
@@ -100,8 +100,6 @@ TRANSFER_SLOTS: Final = 4096
 COUNTER_LINES: Final = _lines(COUNTER_WORDS + 1)
 SHARD_WORDS: Final = LINE_WORDS + COUNTER_LINES + TRANSFER_SLOTS
 PARSER_WORDS: Final = LINE_WORDS
-STORING: Final = 1
-"""In place of a time: the page waits for a disk, which may take as long as it likes."""
 
 
 class ShardMemory:
@@ -125,7 +123,7 @@ class ShardMemory:
         return Slots(self.slots, self.words, ShardWord.IN_FLIGHT)
 
 
-class ParserMemory:
+class ParserMemory(Blame):
     """What one parser shows: ``words`` (see ``ParserWord``) and the page it is to blame for."""
 
     __slots__ = ("words",)
@@ -133,25 +131,12 @@ class ParserMemory:
     def __init__(self, memory: mmap.mmap, offset: int) -> None:
         self.words = Words(memory, offset, len(ParserWord))
 
-    def begin(self, page_id: int, now_ns: int) -> None:
-        """Note that the parsing of a page begins; ``now_ns`` is not 0."""
-        self.words.store(ParserWord.PAGE_ID, page_id)
-        self.words.store(ParserWord.BEGAN_NS, now_ns)
-
-    def store(self) -> None:
-        """Note that the page in hand is parsed, and is being stored."""
-        self.words.store(ParserWord.BEGAN_NS, STORING)
-
     def overdue(self, now_ns: int, deadline_ns: int) -> int | None:
         """The id of a page whose parsing takes longer than ``deadline_ns``, if there is one."""
         blamed = self.blamed()
         if blamed is None or blamed[1] == STORING or now_ns - blamed[1] < deadline_ns:
             return None
         return blamed[0]
-
-    def end(self) -> None:
-        """Note that no page is being parsed."""
-        self.words.store(ParserWord.BEGAN_NS, 0)
 
     def blamed(self) -> tuple[int, int] | None:
         """Return id and begin (or ``STORING``) of the page in hand, ``None`` if there is none.

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from larbinpy._native.shared import STORING
 from larbinpy.errors import FormatError
-from larbinpy.shared import COUNTER_WORDS, STORING, CrawlMemory, Global, ParserWord, ShardWord
+from larbinpy.shared import COUNTER_WORDS, CrawlMemory, Global, ParserWord, ShardWord
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -20,15 +20,13 @@ LARBIN_TABLE_BYTES: Final = 8_000_000
 OWNERS: Final = 1 << 16
 """Newest pages whose ids are kept; many more than pages can be on their way."""
 
+exact_digest: Final = xxh3_128_digest
+"""The digest of a page: equal for equal bytes only."""
+
 _WORD_BYTES: Final = 8
 _OWNER_MASK: Final = (1 << 63) - 1
 _NO_HALF: Final = bytes(8)
 """Ends every ``larbin_digest``."""
-
-
-def exact_digest(body: bytes) -> bytes:
-    """Return the digest of a page: equal for equal bytes only."""
-    return xxh3_128_digest(body)
 
 
 def larbin_digest(body: bytes) -> bytes:

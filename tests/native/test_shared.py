@@ -312,3 +312,22 @@ def test_lease_of_a_killed_owner_runs_out(memory: mmap.mmap) -> None:
     table = shared.IpTable(memory, 0, SLOTS)
     assert table.claim(IP, 149, 50) == 150
     assert table.claim(IP, 150, 50) == 0
+
+
+@pytest.mark.parametrize("offset", [-8, 4, 16, 24])
+def test_blame_needs_two_words(offset: int) -> None:
+    """Inside of its buffer."""
+    with pytest.raises(ValueError, match=r"offset|two words"):
+        shared.Blame(bytearray(24), offset)
+
+
+def test_blame_is_seen_in_its_words() -> None:
+    """The id, and since when; nothing else of the buffer is written."""
+    memory = bytearray(b"\xff" * 32)
+    words, blame = shared.Words(memory), shared.Blame(memory, 8)
+    blame.begin((1 << 64) - 2, 7)
+    assert words.snapshot()[1:3] == [(1 << 64) - 2, 7]
+    blame.store()
+    assert words.load(2) == shared.STORING
+    blame.end()
+    assert words.snapshot() == [(1 << 64) - 1, (1 << 64) - 2, 0, (1 << 64) - 1]
