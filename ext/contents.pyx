@@ -1,9 +1,13 @@
 """The latest contents of a host: how a trap that shows the same again and again is told.
 
-Idea: four digests of 16 bytes and two numbers, in one object of 88 bytes, for there is one for each
-host that has shown a page.
+Idea: four digests of 16 bytes and a few numbers, in one object of 112 bytes, for there is one for
+each host that was asked.  To compare texts costs more than all else that a parser does with a page,
+so the shard says of which pages it wants to know (``watch``): of none while the host is small, then
+of one in ``EVERY``, and of all while the last ``CLOSE`` said nothing new.
 
-Invariant: ``in_a_row`` counts the pages since the last one whose contents were new.
+Invariants:
+1. ``in_a_row`` counts pages that said nothing new since the last one that is known to have done so.
+2. Between ``CLOSE`` and the limit all pages are judged, but for those that were on their way.
 """
 
 cimport cython
@@ -13,35 +17,73 @@ from libc.string cimport memcmp, memcpy, memset
 cdef enum:
     DIGEST_BYTES = 16
     KEPT = 4
+    EVERY = 16
+    CLOSE = 32
 
 
 @cython.final
 @cython.no_gc
 cdef class Contents:
-    """What a host has shown last, oldest first out."""
+    """What a host has shown last, oldest first out.
 
-    def add(self, bytes digest not None, *, bint is_near=False):
+    Attributes:
+        in_a_row: pages in a row that said nothing new.
+        shown: good pages.
+        is_left: free for its owner.
+        crowd: the same of its registered domain, which takes the first page of each of its hosts.
+    """
+
+    def add(self, bytes digest not None, *, bint is_near=False, bint leads_on=True, int watched=1):
         """A page was shown.
 
         Args:
             digest: of its body, 16 bytes; what is missing counts as zeros.
-            is_near: it is a near-duplicate of an earlier page of its host.
+            is_near: it is a near-duplicate of an earlier page of its host; it counts when it
+                leads on, and else neither way.
+            leads_on: it has links that nobody had followed.
+            watched: what ``watch`` said of it; of 0 it is not known whether it is a near-duplicate.
         """
         cdef unsigned char whole[DIGEST_BYTES]
         memset(whole, 0, DIGEST_BYTES)
         memcpy(whole, PyBytes_AS_STRING(digest), min(PyBytes_GET_SIZE(digest), DIGEST_BYTES))
-        self.note(whole, is_near)
+        self.note(whole, is_near, leads_on, watched)
 
-    cdef int note(self, const unsigned char *digest, bint is_near) except -1:
+    cpdef int watch(self, unsigned int after, unsigned int most) except -1:
+        """Whether the next page is to be compared with earlier ones.
+
+        Args:
+            after: pages of a host that are not; 0 = every page is judged.
+            most: pages in a row that say nothing new, after which the host is left.
+
+        Returns:
+            0 no, 1 with those of its host, 2 with the first pages of the hosts of its domain; 4:
+            nobody has to ask for it, it is judged anyhow.
+        """
+        if self.crowd is not None:
+            return 2
+        if after == 0:
+            return 4
+        if self.shown < after:
+            return 0
+        return self.in_a_row >= min(<unsigned int>CLOSE, most // 2) or self.shown % EVERY == 0
+
+    cdef int note(
+        self, const unsigned char *digest, bint is_near, bint leads_on, int watched
+    ) except -1:
         cdef int at
-        cdef bint is_known = is_near
+        if self.crowd is not None:
+            self.crowd.note(digest, is_near, leads_on, watched)
+            self.crowd = None
+        self.shown += 1
         for at in range(<int>self.kept):
             if memcmp(&self.latest[at * DIGEST_BYTES], digest, DIGEST_BYTES) == 0:
-                is_known = True
-        if is_known:
-            self.in_a_row += 1
+                self.in_a_row += 1
+                return 0
+        if is_near:
+            self.in_a_row += leads_on
             return 0
-        self.in_a_row = 0
+        if watched:
+            self.in_a_row = 0
         memcpy(&self.latest[self.next * DIGEST_BYTES], digest, DIGEST_BYTES)
         self.next = (self.next + 1) % KEPT
         self.kept = min(self.kept + 1, KEPT)

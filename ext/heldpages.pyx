@@ -24,7 +24,8 @@ from libc.string cimport memcpy
 from larbinpy._native.contents cimport Contents
 from larbinpy._native.jobs cimport FetchJob, FetchResult
 from pageentry cimport (
-    MAX_REASON, entry_size, parsed_entry, parsed_size, parsed_to_done, put_entry, reason_of,
+    MAX_REASON, entry_size, leads_on, parsed_entry, parsed_size, parsed_to_done, put_entry,
+    reason_of,
 )
 from parserloads cimport (
     NO_PARSER, PARSER_LOAD, least_loaded, loads_join, loads_leave, parser_loads,
@@ -296,7 +297,7 @@ cdef class HeldPages:
                         not job.id & WITHOUT_ENQ
                     ):
                         if same is not None and entry.outcome == SUCCESS:
-                            note_contents(same, job.host, entry)
+                            note_contents(same, job, entry)
                         if not answers.add(data + at, used, job.position):
                             done.append(answers.taken())
                             answers.add(data + at, used, job.position)
@@ -308,11 +309,11 @@ cdef class HeldPages:
         return done, others
 
 
-cdef int note_contents(dict same, bytes host, const parsed_entry *entry) except -1:
-    cdef Contents contents = same.get(host)
+cdef int note_contents(dict same, FetchJob job, const parsed_entry *entry) except -1:
+    cdef Contents contents = same.get(job.host)
     if contents is None:
-        contents = same[host] = Contents()
-    return contents.note(entry.digest, entry.near != 0)
+        contents = same[job.host] = Contents()
+    return contents.note(entry.digest, entry.near != 0, leads_on(entry), job.watch)
 
 
 cdef int check_parsed(const uint8_t *data, size_t size, uint32_t count) except -1:

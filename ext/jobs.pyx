@@ -28,6 +28,7 @@ cdef class FetchJob:
         attempt: how often its URL was tried in vain.
         failed: the ``Outcome`` that its host has failed with; 0 = it may be asked.
         position: where the ENQ or MOVE record lies; see ``docs/format-queue.md``.
+        watch: what its page is to be compared with; see ``Contents.watch``.
     """
 
     id: cython.ulonglong
@@ -45,6 +46,7 @@ cdef class FetchJob:
     flags: cython.int = 0
     attempt: cython.int = 0
     failed: cython.int = 0
+    watch: cython.int = 0
     position: cython.ulonglong = 0
     score: cython.double = 0.0
     relevance: cython.double = 0.0

@@ -42,6 +42,18 @@ typedef struct {
 
 #define FILTER_BYTES 5
 
+/* Whether a page has links that went to the shards: neither filtered nor dropped as known. */
+static inline int leads_on(const parsed_entry *entry) {
+    const uint8_t *filter = (const uint8_t *)(entry + 1);
+    uint64_t left_out = entry->duplicates;
+    for (int k = 0; k < entry->filters; k++, filter += FILTER_BYTES) {
+        uint32_t count;
+        memcpy(&count, filter + 1, sizeof count);
+        left_out += count;
+    }
+    return entry->links > left_out;
+}
+
 /* Bytes of the entry that begins there; 0 = it is cut short. */
 static inline size_t parsed_size(const uint8_t *at, size_t left) {
     if (left < sizeof(parsed_entry)) return 0;

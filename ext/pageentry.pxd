@@ -51,6 +51,7 @@ cdef extern from "pageentry.h" nogil:
 
     enum:
         FILTER_BYTES
+    bint leads_on(const parsed_entry *entry)
     size_t parsed_size(const uint8_t *at, size_t left)
     size_t parsed_to_done(uint8_t *out, const uint8_t *at, size_t size)
 
@@ -59,6 +60,8 @@ cdef enum:
     MAX_REASON = 500
     TRUNCATED = 1
     BODY_IN_FILE = 2
+    WATCHED = 3
+    WATCH_SHIFT = 2
 
 
 cdef inline bytes reason_of(FetchResult result):
@@ -96,6 +99,7 @@ cdef inline int put_entry(
     entry.kind = <uint8_t><int>job.kind
     entry.outcome = <uint8_t><int>result.outcome
     entry.flags = (TRUNCATED if result.is_truncated else 0) | (BODY_IN_FILE if in_file else 0)
+    entry.flags |= <uint8_t>((job.watch & WATCHED) << WATCH_SHIFT)
     entry.status = <uint16_t>result.status
     entry.depth, entry.left = <uint16_t>job.depth, <uint16_t>job.left
     entry.level, entry.hops = <uint8_t>job.level, <uint8_t>job.hops

@@ -1,4 +1,5 @@
-"""The plain way of a page through a parser: HTML in UTF-8 that came whole and as it is.
+"""The plain way of a page through a parser: HTML in UTF-8 that came whole and as it is, and
+that nobody wants to compare with others.
 
 Idea: nearly every page is such. It is scanned, its links are resolved and sorted out by one call,
 through buffers that are kept, without an object for what one step tells the next. Whatever is not

@@ -37,7 +37,9 @@ cdef class PlainStarts:
         expires_s: until when each address holds, monotonic seconds.
         private: numbers of hosts whose address only some URLs may use.
         troubles: hosts that may have to be left alone.
-        same, most_same: the latest contents of each host, and how many in a row may be the same.
+        same, most_same: the latest contents of each host that was asked before, and how many in a
+            row may be the same; 0 = any number.
+        watch_after: pages of a host after which some are to be compared; 0 = all.
 
     The containers are those that their owners change.
     """
@@ -50,11 +52,12 @@ cdef class PlainStarts:
     cdef dict _troubles
     cdef dict _same
     cdef unsigned int _most_same
+    cdef unsigned int _watch_after
 
     def __cinit__(
         self, dict origins not None, bint is_open, array.array ipv4 not None,
         array.array expires_s not None, set private not None, dict troubles not None,
-        dict same not None, unsigned int most_same,
+        dict same not None, unsigned int most_same, unsigned int watch_after,
     ):
         if ipv4.itemsize != 4 or expires_s.itemsize != 4:
             raise ValueError("addresses and times are u32 each")
@@ -66,6 +69,7 @@ cdef class PlainStarts:
         self._troubles = troubles
         self._same = same
         self._most_same = most_same
+        self._watch_after = watch_after
 
     def sort(self, list jobs not None, long long now_ns):
         """Jobs that may be asked for now, which have got their addresses, and the others."""
@@ -90,7 +94,7 @@ cdef class PlainStarts:
             return False
         if self._troubles and job.host in self._troubles:
             return False
-        if self._most_same and self._shows_the_same(job.host):
+        if self._most_same and not self._shows_more(job):
             return False
         if not (self._is_open or self._is_allowed(job, now_ns)):
             return False
@@ -99,9 +103,16 @@ cdef class PlainStarts:
         job.ip = packed[:4]
         return True
 
-    cdef bint _shows_the_same(self, bytes host) except -1:
-        cdef Contents contents = self._same.get(host)
-        return contents is not None and contents.in_a_row >= self._most_same
+    cdef bint _shows_more(self, FetchJob job) except -1:
+        """Whether a host that has shown something says new things; then it is known what to
+        watch."""
+        cdef Contents contents = self._same.get(job.host)
+        if contents is None or contents.crowd is not None:
+            return False
+        if contents.in_a_row >= self._most_same:
+            return False
+        job.watch = contents.watch(self._watch_after, self._most_same)
+        return True
 
     cdef bint _is_allowed(self, FetchJob job, long long now_ns) except -1:
         known = self._origins.get(job.origin)

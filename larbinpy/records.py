@@ -22,7 +22,9 @@ __all__ = [
     "MAX_URL_BYTES",
     "NO_DIRECTIVES",
     "PAGE_BODY_IN_FILE",
+    "PAGE_FIRST",
     "PAGE_TRUNCATED",
+    "PAGE_WATCHED",
     "Directive",
     "FetchJob",
     "FetchResult",
@@ -45,3 +47,7 @@ ID_WITHOUT_ENQ: Final = 1 << 55
 
 PAGE_TRUNCATED: Final = 1
 PAGE_BODY_IN_FILE: Final = 2
+PAGE_WATCHED: Final = 4
+"""It is to be compared with earlier pages of its host."""
+PAGE_FIRST: Final = 8
+"""It is to be compared with the first pages of other hosts of its domain."""

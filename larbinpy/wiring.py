@@ -6,7 +6,7 @@ Stages know nothing of the configuration: they are given numbers, here.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial, reduce
+from functools import cache, partial, reduce
 from operator import or_
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -17,6 +17,7 @@ from larbinpy._native.neartable import NearTable
 from larbinpy._native.plainpage import PlainPages
 from larbinpy.config import Config, from_json
 from larbinpy.dedup import content
+from larbinpy.dedup.near import NearPages
 from larbinpy.links.choice import Acceptance, by_patterns
 from larbinpy.links.filters import make_filter
 from larbinpy.links.scope import Scope, make_scope
@@ -231,11 +232,25 @@ def make_pages(config: Config, memory: CrawlMemory) -> content.PagesSeen | None:
     return content.PagesSeen(memory.pages[:PAGES_BYTES], is_larbin=config.page_digest == "larbin")
 
 
-def make_near(start: Start, memory: CrawlMemory) -> NearTable | None:
+def make_near(start: Start, memory: CrawlMemory) -> NearPages | None:
     """The different pages of each host, for ``nearDuplicates``."""
-    if start.config.near_duplicates == "no":
+    mode = start.config.near_duplicates
+    if mode == "no":
         return None
-    return NearTable(memory.pages[-NEAR_BYTES:], start.uuid, NEAR_BITS)
+    table = NearTable(memory.pages[-NEAR_BYTES:], start.uuid, NEAR_BITS)
+    return NearPages(
+        table, late_domains(start), compares_all=mode != "watch", leaves=mode == "leave"
+    )
+
+
+def late_domains(start: Start) -> Callable[[bytes], bytes]:
+    """The registered domain of a host; the list is loaded when it is asked for the first time."""
+
+    @cache
+    def loaded() -> urls.Domains:
+        return urls.Domains(start.state / SUFFIX_LIST)
+
+    return lambda host: loaded().of(host)
 
 
 def make_acceptance(config: Config, notice: Callable[[str], object]) -> Acceptance | None:
@@ -258,7 +273,7 @@ def make_reader(
     start: Start,
     links: LinkFilter,
     pages: content.PagesSeen | None = None,
-    near: NearTable | None = None,
+    near: NearPages | None = None,
     acceptance: Acceptance | None = None,
 ) -> PageReader:
     """The reader of pages."""
@@ -282,8 +297,7 @@ def make_reader(
         else None,
         digest=page_digest(start.config),
         is_new=pages.is_new if pages else None,
-        near=near.near if near else None,
-        leaves_near=start.config.near_duplicates == "leave",
+        near=near.is_left if near else None,
         has_cookies=start.config.use_cookies,
         agent=start.config.user_agent_token,
         obeyed=obeyed(start.config),
@@ -295,12 +309,12 @@ def make_plain(
     start: Start,
     links: LinkFilter,
     pages: content.PagesSeen | None = None,
-    near: NearTable | None = None,
+    near: NearPages | None = None,
     acceptance: Acceptance | None = None,
 ) -> PlainPages | None:
     """The short way of most pages beside the reader; None when no page is plain to this crawl."""
     config = start.config
-    if near or acceptance or config.url_mode == "larbin":
+    if (near and near.compares_all) or acceptance or config.url_mode == "larbin":
         return None
     return PlainPages(
         links,

@@ -17,7 +17,9 @@ from larbinpy.links.filters import make_filter
 from larbinpy.links.found import ELEMENT_SEED, LINK_SEED, found_link
 from larbinpy.records import (
     PAGE_BODY_IN_FILE,
+    PAGE_FIRST,
     PAGE_TRUNCATED,
+    PAGE_WATCHED,
     FetchJob,
     FetchResult,
     Filtered,
@@ -69,7 +71,7 @@ def test_a_page_that_is_sent_again_says_so() -> None:
 JOBS = st.builds(
     FetchJob, id=U64, url=SHORT, host=st.just(b"a"), port=U16, https=st.booleans(),
     kind=st.sampled_from(Kind), ip=IP, depth=U16, left=U16, level=U8, hops=U8, score=SCORE,
-    relevance=SCORE, via=SHORT, tag=SHORT,
+    relevance=SCORE, via=SHORT, tag=SHORT, watch=st.sampled_from((0, 1, 2, 4)),
 )  # fmt: skip
 RESULTS = st.builds(
     FetchResult, JOBS, st.sampled_from(Outcome), status=U16, headers=SHORT, body=SHORT,
@@ -80,8 +82,10 @@ RESULTS = st.builds(
 def expected(given_: FetchResult, epoch: int) -> Page:
     """The page that a parser must see."""
     job = given_.job
+    flags = {1: PAGE_WATCHED, 2: PAGE_FIRST}.get(job.watch, 0)
+    flags |= PAGE_TRUNCATED if given_.is_truncated else 0
     return Page(
-        job.id, epoch, 0, job.kind, given_.outcome, PAGE_TRUNCATED if given_.is_truncated else 0,
+        job.id, epoch, 0, job.kind, given_.outcome, flags,
         given_.status, job.depth, job.left, job.level, job.hops, job.score, job.relevance,
         given_.start_us, min(given_.duration_us, (1 << 32) - 1), job.ip, job.url,
         job.via, job.tag, given_.reason.encode("utf-8", "replace")[: MAX_REASON_BYTES],

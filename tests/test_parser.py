@@ -15,7 +15,7 @@ from larbinpy._native.heldpages import encode
 from larbinpy.frames import FrameType
 from larbinpy.parser import Parser
 from larbinpy.records import ID_SHARD_SHIFT, ID_WITHOUT_ENQ, FetchJob, FetchResult, Kind, Outcome
-from larbinpy.shared import CrawlMemory, ParserWord
+from larbinpy.shared import NEAR_BYTES, CrawlMemory, ParserWord
 from larbinpy.store.notes import Note, unpack
 from tests.channels import frames
 from tests.patience import PATIENCE_S
@@ -57,7 +57,7 @@ class Crawl:
 def crawl(state: Path, **keys: Any) -> Iterator[Crawl]:
     """A parser that is stopped when the block ends."""
     shards = keys.pop("shards", 1)
-    memory = CrawlMemory.create(shards, 1)
+    memory = CrawlMemory.create(shards, 1, page_bytes=NEAR_BYTES)
     with control() as (child, boss):
         made = Parser(child, start(state, shards=shards, **keys), memory.fd)
         running = Crawl(boss, made, memory, state)

@@ -11,7 +11,8 @@ from larbinpy import wiring
 from larbinpy.config import Config, to_json
 from larbinpy.links.found import ELEMENT_SEED, LINK_SEED, found_link
 from larbinpy.parse.page import HTML_TYPES
-from larbinpy.records import Directive, Filtered, Outcome
+from larbinpy.records import PAGE_WATCHED, Directive, Filtered, Outcome
+from larbinpy.shared import NEAR_BYTES, CrawlMemory
 from larbinpy.state import SUFFIX_LIST
 from larbinpy.store.base import Nothing
 from larbinpy.store.files import Files
@@ -181,6 +182,28 @@ def test_limits_reach_the_reader(tmp_path: Path) -> None:
     assert reader.read(page(body=bytes(limit + 1))).parsed.outcome == Outcome.TOO_BIG
     moved = page(outcome=Outcome.ERR_30X, headers=b"Location: /x\r\n\r\n")
     assert reader.read(moved).parsed.filtered == {Filtered.REDIRECTS: 1}
+
+
+@pytest.mark.parametrize(
+    ("mode", "is_plain", "nears"),
+    [
+        ("watch", True, [0, 0]),
+        ("no", True, [0, 0]),
+        ("log", False, [0, 1]),
+        ("leave", False, [0, 1]),
+    ],
+)
+def test_near_duplicates(tmp_path: Path, mode: str, is_plain: bool, nears: list[int]) -> None:
+    """A crawl that compares every page has no short way; others compare what they are asked to."""
+    start_ = start(tmp_path, near_duplicates=mode)
+    memory = CrawlMemory.create(1, 1, page_bytes=NEAR_BYTES)
+    parts = wiring.make_links(start_), None, wiring.make_near(start_, memory)
+    assert (wiring.make_plain(start_, *parts) is not None) == is_plain
+    reader = wiring.make_reader(start_, *parts)
+    text = b" ".join(b"word%d" % number for number in range(40))
+    assert [reader.read(page(id=n, body=text)).parsed.near for n in (1, 2)] == nears
+    asked = [reader.read(page(id=n, body=text, flags=PAGE_WATCHED)).parsed.near for n in (3, 4)]
+    assert asked == {"watch": [0, 3], "no": [0, 0]}.get(mode, [1, 1])
 
 
 @pytest.mark.parametrize(("mode", "kind"), [(0, Nothing), (1, Files), (2, Files)])

@@ -5,5 +5,11 @@ cdef class Contents:
     cdef unsigned char latest[64]
     cdef unsigned char kept
     cdef unsigned char next
+    cdef public bint is_left
     cdef public unsigned int in_a_row
-    cdef int note(self, const unsigned char *digest, bint is_near) except -1
+    cdef readonly unsigned int shown
+    cdef public Contents crowd
+    cpdef int watch(self, unsigned int after, unsigned int most) except -1
+    cdef int note(
+        self, const unsigned char *digest, bint is_near, bint leads_on, int watched
+    ) except -1

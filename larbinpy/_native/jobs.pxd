@@ -17,6 +17,7 @@ cdef class FetchJob:
     cdef public int flags
     cdef public int attempt
     cdef public int failed
+    cdef public int watch
     cdef public unsigned long long position
     cdef public double score
     cdef public double relevance

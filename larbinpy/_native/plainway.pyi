@@ -17,6 +17,7 @@ class PlainStarts:
         troubles: dict[bytes, Any],
         same: dict[bytes, Contents],
         most_same: int,
+        watch_after: int,
     ) -> None: ...
     def sort(self, jobs: list[FetchJob], now_ns: int) -> tuple[list[FetchJob], list[FetchJob]]: ...
 

@@ -340,8 +340,8 @@ class Config:
     )  # fmt: skip
     page_no_duplicate: bool = flag("pageNoDuplicate", "drop pages whose content was seen")
     near_duplicates: str = choice(
-        "nearDuplicates", ("no", "log", "leave"), "what becomes of pages that are nearly the same",
-        since="0.1",
+        "nearDuplicates", ("watch", "no", "log", "leave"),
+        "what becomes of pages that are nearly the same", since="0.1",
     )  # fmt: skip
     page_digest: str = choice(
         "pageDigest", ("exact", "larbin"), "what makes two pages equal", since="0.1"

@@ -3,6 +3,9 @@
 Asked when a URL's turn has come, so a budget that was changed holds for what waits already.  Only
 what is limited is counted, and only good pages use a budget up; one that others may still use up is
 waited for, so that no URL is refused too early.
+
+A host that says nothing new, page after page, is left, and so are the new hosts of a registered
+domain whose hosts begin with nothing new, one after the other (``crowds.py``).
 """
 
 from __future__ import annotations
@@ -17,12 +20,15 @@ from typing import TYPE_CHECKING, Any, Final
 from larbinpy import url as urls
 from larbinpy._native.contents import Contents
 from larbinpy._native.seenset import SeenSet
+from larbinpy.frontier.crowds import Crowds
 from larbinpy.records import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 _SUCCESS: Final = Outcome.SUCCESS.label
+SAME_CONTENT: Final = "sameContent"
+SAME_HOSTS: Final = "sameHosts"
 
 
 class Answer(IntEnum):
@@ -49,6 +55,8 @@ class Limits:
     """Pages in a row with contents that their host has just shown, or nearly so."""
     sitemaps: int = 0
     """Sitemaps that one host names: an index may list 50,000, and each of them be an index."""
+    watch_after: int = 0
+    """Pages of a host after which some of them are compared; 0 = every page is judged."""
 
     @property
     def are_counted(self) -> bool:
@@ -91,8 +99,10 @@ class Budgets:
     Memory: a counter, some 100 bytes, for each host, domain or directory that is counted.
     """
 
-    __slots__ = ("_budgets", "_domain_of", "_hosts", "_hosts_of", "_keys", "_limits",
-                 "_sitemaps", "same")  # fmt: skip
+    __slots__ = (
+        "_budgets", "_crowds", "_domain_of", "_firsts", "_hosts", "_hosts_of", "_keys", "_limits",
+        "_sitemaps", "left", "same",
+    )  # fmt: skip
 
     def __init__(self, limits: Limits, domain_of: Callable[[bytes], bytes]) -> None:
         self._limits = limits
@@ -108,7 +118,12 @@ class Budgets:
         self._hosts_of: Counter[bytes] = Counter()
         self._sitemaps: Counter[bytes] = Counter()
         self.same: dict[bytes, Contents] = {}
-        """What each host has shown last; kept while that is limited."""
+        """What each host that was asked has shown last; kept while that is limited."""
+        self._crowds = Crowds(domain_of)
+        self._firsts: dict[bytes, Contents] = {}
+        """What the hosts of a crowded domain have shown first."""
+        self.left: list[str] = []
+        """What was left, and why, since somebody has taken it."""
 
     @property
     def is_limited(self) -> bool:
@@ -119,6 +134,11 @@ class Budgets:
     def most_same(self) -> int:
         """Pages in a row with known contents after which a host is left; 0 = no limit."""
         return self._limits.same
+
+    @property
+    def watch_after(self) -> int:
+        """Pages of a host after which some of them are compared; 0 = every page is judged."""
+        return self._limits.watch_after
 
     # --- a URL's turn --------------------------------------------------------------------------
 
@@ -132,9 +152,8 @@ class Budgets:
             return Answer.NO, "sitemapsPerHost"
         if self._limits.hosts_per_domain and not self._admits(host):
             return Answer.NO, "hostsPerDomain"
-        known = self.same.get(host)
-        if known is not None and known.in_a_row >= self._limits.same:
-            return Answer.NO, "sameContent"
+        if self._limits.same and (name := self._says_nothing_new(host)):
+            return Answer.NO, name
         if not self._budgets:
             return _YES
         worst = Answer.YES
@@ -144,6 +163,36 @@ class Budgets:
                 return answer, budget.name
             worst = max(worst, answer)
         return worst, ""
+
+    def _says_nothing_new(self, host: bytes) -> str:
+        """Why a host is left, or nothing; one that was never asked is from now on."""
+        known = self.same.get(host) or self._met(host)
+        if known.crowd is not None:
+            return self._leave(known.crowd, SAME_HOSTS, self._domain_of(host))
+        return self._leave(known, SAME_CONTENT, host)
+
+    def _met(self, host: bytes) -> Contents:
+        """A host is asked for the first time; while its domain is left, none is remembered."""
+        known, domain = Contents(), self._crowds.joined(host)
+        if domain:
+            known.crowd = self._firsts.setdefault(domain, Contents())
+            if known.crowd.in_a_row >= self._limits.same:
+                return known
+        self.same[host] = known
+        return known
+
+    def _leave(self, contents: Contents, name: str, whose: bytes) -> str:
+        if contents.in_a_row < self._limits.same:
+            return ""
+        if not contents.is_left:
+            contents.is_left = True
+            self.left.append(_farewell(contents, name, whose.decode("ascii", "backslashreplace")))
+        return name
+
+    def watch(self, host: bytes) -> int:
+        """What the next page of a host is to be compared with; see ``Contents.watch``."""
+        known = self.same.get(host)
+        return known.watch(self._limits.watch_after, self._limits.same) if known else 0
 
     def _admits(self, host: bytes) -> bool:
         if host in self._hosts:
@@ -165,12 +214,13 @@ class Budgets:
                 budget.pending[key] += 1
 
     def settle(
-        self, page_id: int, host: bytes, digest: bytes, *, is_good: bool, is_near: bool = False
-    ) -> None:
+        self, page_id: int, host: bytes, digest: bytes, *, is_good: bool, is_near: bool = False,
+        leads_on: bool = True, watched: int = 1,
+    ) -> None:  # fmt: skip
         """The page has its outcome, or is tried again; unknown ones cost nothing.
 
         Args:
-            is_near: it is a near-duplicate of an earlier page of its host.
+            is_near, leads_on, watched: see ``Contents.add``.
         """
         if self._budgets:
             for (budget, _), key in zip(self._budgets, self._keys.pop(page_id, ()), strict=False):
@@ -179,7 +229,7 @@ class Budgets:
             known = self.same.get(host)
             if known is None:
                 known = self.same[host] = Contents()
-            known.add(digest, is_near=is_near)
+            known.add(digest, is_near=is_near, leads_on=leads_on, watched=watched)
 
     # --- restarts ------------------------------------------------------------------------------
 
@@ -220,6 +270,14 @@ class Budgets:
         self.take(0, host, url)
         digest = bytes.fromhex((fields["digest"] or "").rpartition(":")[2])
         self.settle(0, host, digest, is_good=True, is_near=bool(fields.get("near")))
+
+
+def _farewell(contents: Contents, name: str, whose: str) -> str:
+    what = "new hosts" if name == SAME_HOSTS else "pages"
+    return (
+        f"no more {what} of {whose} are asked for: the last {contents.in_a_row:,} of"
+        f" {contents.shown:,} said nothing new ({name})"
+    )
 
 
 def directory_of(host: bytes, url: bytes) -> bytes:

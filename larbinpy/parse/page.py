@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 import xxhash
 
 from larbinpy import url as urls
-from larbinpy._native.simhash import simhash
 from larbinpy.links.found import (
     ELEMENT_LINK,
     ELEMENT_REDIRECT,
@@ -61,9 +60,8 @@ class PageReader:
         digest: of a decoded body, 16 bytes.
         is_new: asked with a page's digest and id; false = another page with the same digest was
             seen before.
-        near: asked with a page's host, simhash and id; returns the id of the earlier page that it
-            is a near-duplicate of, 0 = of none.
-        leaves_near: the links of near-duplicates are not followed.
+        near: asked with a page, its answer, which it fills in, and its decoded body; true = the
+            page is so near to an earlier one that its links are not wanted.
         has_cookies: cookies are kept, so a page that sets one and redirects to itself is worth a
             second request.
         lists: reads sitemaps, feeds, and what else is no HTML; None = nobody does.
@@ -73,8 +71,8 @@ class PageReader:
     """
 
     __slots__ = (
-        "_accept", "_acceptance", "_agent", "_digest", "_has_cookies", "_is_new", "_leaves_near",
-        "_links", "_lists", "_make_base", "_max_bytes", "_max_redirects", "_near", "_nofollow",
+        "_accept", "_acceptance", "_agent", "_digest", "_has_cookies", "_is_new", "_links",
+        "_lists", "_make_base", "_max_bytes", "_max_redirects", "_near", "_nofollow",
     )  # fmt: skip
 
     def __init__(
@@ -87,8 +85,7 @@ class PageReader:
         make_base: Callable[[bytes], Base | LarbinBase] = Base,
         digest: Callable[[bytes], bytes] = xxhash.xxh3_128_digest,
         is_new: Callable[[bytes, int], bool] | None = None,
-        near: Callable[[bytes, int, int], int] | None = None,
-        leaves_near: bool = False,
+        near: Callable[[Page, ParsedPage, bytes], bool] | None = None,
         has_cookies: bool = False,
         lists: ListReader | None = None,
         agent: bytes = b"robots",
@@ -103,7 +100,6 @@ class PageReader:
         self._digest = digest
         self._is_new = is_new
         self._near = near
-        self._leaves_near = leaves_near
         self._has_cookies = has_cookies
         self._lists = lists
         self._agent = agent.lower()
@@ -151,21 +147,13 @@ class PageReader:
         if self._is_duplicate(page, parsed.digest):
             parsed.outcome = Outcome.DUPLICATE
         elif reading.mime in HTML_TYPES or not reading.mime:
-            self._find_links(page, reading, content_type, is_left=self._is_left(page, reading))
+            is_left = bool(self._near and self._near(page, parsed, decoded.body))
+            self._find_links(page, reading, content_type, is_left=is_left)
         elif not (self._lists and self._lists.read_linked(page, reading, content_type)):
             own = self._own_url(page)
             _name(reading, own)
             if own:
                 self._filter(page, reading, own)
-
-    def _is_left(self, page: Page, reading: Reading) -> bool:
-        """Whether the links of a page are not wanted, for it is near to an earlier one."""
-        if self._near:
-            parsed = reading.parsed
-            parsed.simhash = simhash(reading.body)
-            if parsed.simhash:
-                parsed.near = self._near(urls.host_of(page.url), parsed.simhash, page.id)
-        return self._leaves_near and reading.parsed.near != 0
 
     def _is_duplicate(self, page: Page, digest: bytes) -> bool:
         """Whether another page has this digest; one that was sent before may be its own copy."""

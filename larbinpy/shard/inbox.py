@@ -14,7 +14,7 @@ from larbinpy.frontier.payloads import MAX_DONE_BYTES, MAX_DONE_ENTRY, done_entr
 from larbinpy.records import ID_WITHOUT_ENQ, Kind, Outcome
 
 if TYPE_CHECKING:
-    from larbinpy.records import FetchJob
+    from larbinpy.records import FetchJob, ParsedPage
     from larbinpy.shard.flow import Flow
     from larbinpy.shard.parts import ShardParts
     from larbinpy.shard.peers import Peer
@@ -143,8 +143,9 @@ class Inbox:
                 self._frontier.release(*unread.pop(parsed.id))
             is_good = parsed.outcome == Outcome.SUCCESS and job.kind is not Kind.RETRY
             self._budgets.settle(
-                parsed.id, job.host, parsed.digest, is_good=is_good, is_near=parsed.near != 0
-            )
+                parsed.id, job.host, parsed.digest, is_good=is_good, is_near=parsed.near != 0,
+                leads_on=_leads_on(parsed), watched=job.watch,
+            )  # fmt: skip
             if job.kind is Kind.RETRY:
                 self._tickets.settle(parsed.id, is_spent=False)
                 self._manners.retry(job, self._clock.now_ns())
@@ -152,6 +153,11 @@ class Inbox:
             self._tickets.settle(parsed.id, is_spent=parsed.outcome == Outcome.SUCCESS)
             done.append((done_entry(parsed), job.position.to_bytes(PLACE_BYTES, sys.byteorder)))
         return _packed(done)
+
+
+def _leads_on(parsed: ParsedPage) -> bool:
+    """Whether a page has links that went to the shards: neither filtered nor dropped as known."""
+    return parsed.links > parsed.duplicates + sum(parsed.filtered.values())
 
 
 def _packed(done: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:

@@ -123,13 +123,16 @@ class Shard:
         self._hold()
 
     def _report(self) -> None:
-        """Tell what the supervisor is to know of suspects and of peers that sent garbage."""
+        """Tell what the supervisor is to know of suspects, of peers that sent garbage, of traps."""
         cleared, bad = self._parts.suspects.cleared, self._inbox.bad
+        left = self._parts.budgets.left
         while cleared:
             self._control.tell("cleared", id=cleared.pop())
         while bad:
             peer = bad.pop()
             self._control.tell("bad", role=peer.role, index=peer.index, text=peer.fault)
+        while left:
+            self._say(left.pop())
 
     # --- the disk --------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Final, Literal, cast
 
 from larbinpy._native.hosts import HostTable
 from larbinpy._native.linkentry import fingerprint_of
@@ -21,9 +21,7 @@ from larbinpy.frontier.settings import Settings
 from larbinpy.frontier.synctimes import SharedSyncTimes
 from larbinpy.manifest import boot_id
 from larbinpy.shared import CrawlMemory, owner_of
-from larbinpy.state import SUFFIX_LIST
-from larbinpy.url import Domains
-from larbinpy.wiring import make_pages
+from larbinpy.wiring import late_domains, make_pages
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,6 +30,9 @@ if TYPE_CHECKING:
     from larbinpy.frontier.payloads import HostState
     from larbinpy.frontier.recovered import Recovered
     from larbinpy.wiring import Start
+
+WATCH_AFTER: Final = 64
+"""Pages of a host that are not compared, with ``nearDuplicates watch``: most hosts have no more."""
 
 
 class Recorded:
@@ -146,10 +147,9 @@ def make_budgets(start: Start, *, is_new: bool) -> Budgets:
         hosts_per_domain=config.hosts_per_domain,
         same=config.same_content,
         sitemaps=config.sitemaps_per_host if config.use_sitemaps else 0,
+        watch_after=WATCH_AFTER if config.near_duplicates == "watch" else 0,
     )
-    needs_domains = limits.per_domain or limits.hosts_per_domain
-    domain_of = Domains(start.state / SUFFIX_LIST).of if needs_domains else bytes
-    budgets = Budgets(limits, domain_of)
+    budgets = Budgets(limits, late_domains(start))
     log = start.state / "crawl.log"
     if not is_new and (limits.are_counted or limits.sitemaps) and log.exists():
         with log.open("rb") as lines:
@@ -161,7 +161,7 @@ def _owned(start: Start) -> Callable[[bytes], bool]:
     """Tells the hosts whose URLs belong to this shard."""
     if start.shards == 1:
         return lambda _: True
-    domain_of = Domains(start.state / SUFFIX_LIST).of
+    domain_of = late_domains(start)
 
     @cache
     def is_ours(host: bytes) -> bool:

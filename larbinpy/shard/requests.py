@@ -67,6 +67,7 @@ class Requests:
             parts.manners.troubles,
             parts.budgets.same,
             parts.budgets.most_same,
+            parts.budgets.watch_after,
         )
 
     def start(self, now: int) -> None:
@@ -215,6 +216,7 @@ class Requests:
         elif self._tickets.take(job.id):
             self._flow.in_flight += 1
             self._budgets.take(job.id, job.host, job.url, named_by=_named_by(job))
+            job.watch = self._budgets.watch(job.host)
             self._submit(job, now)
         else:
             self._pass(job)

@@ -27,7 +27,7 @@ from larbinpy.child import GC_THRESHOLD
 from larbinpy.frames import FrameType
 from larbinpy.parser import Parser
 from larbinpy.records import FetchJob, FetchResult, Outcome
-from larbinpy.shared import CrawlMemory
+from larbinpy.shared import NEAR_BYTES, CrawlMemory
 from larbinpy.testing.web import SyntheticWeb, WebSpec
 from tests.starts import control, start
 
@@ -121,7 +121,7 @@ def main() -> None:
     """Print the figures."""
     pages = results()
     with tempfile.TemporaryDirectory() as name, control() as (child, boss):
-        memory = CrawlMemory.create(1, 1)
+        memory = CrawlMemory.create(1, 1, page_bytes=NEAR_BYTES)
         settings = start(Path(name), get_cgi=True, depth_in_site=1000)
         parser = Parser(child, settings, memory.fd)
         bench = Bench(parser, boss.join("shard", 0))

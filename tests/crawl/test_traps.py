@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from tests.crawl import honest
 from tests.crawl.traps import CASES, ON_THEIR_WAY, ONE_HOST, Case, run
 
 if TYPE_CHECKING:
@@ -14,11 +15,20 @@ if TYPE_CHECKING:
 
 PAGES: Final = 300
 """Of each honest site."""
+LEFT: Final = 1005 + ON_THEIR_WAY
+WATCHED: Final = 64 + 2 * 32 * 16 + LEFT
+"""Where a page of sixteen is looked at first, and one of the first may be new."""
 ALL_SESSIONS: Final = 300
 """Pages until each of the 32 pages that sessions show has been seen, drawn by chance."""
 MOST: Final = {
-    "default": {"calendar": 6, "sid-query": 1, "path": 5, "search": 1, "soft": 1005 + ON_THEIR_WAY},
-    "deep": {"path": 5, "soft": 1005 + ON_THEIR_WAY},
+    "default": {
+        "calendar": 6, "sid-path": 6000, "sid-query": 1, "path": 5, "search": 1, "soft": LEFT,
+        "soft-echo": WATCHED, "subdomains": 512 + LEFT,
+    },
+    "deep": {
+        "calendar": WATCHED, "sid-path": 6000, "sid-query": 6000, "path": 5, "search": 6000,
+        "soft": LEFT, "soft-echo": WATCHED, "subdomains": 512 + LEFT,
+    },
     "nearDuplicates leave": {
         "calendar": 2, "sid-path": 400, "sid-query": 400, "path": 5, "search": 60, "soft": 20,
         "soft-echo": 60,
@@ -46,3 +56,19 @@ def test_traps_are_left(case: Case, tmp_path: Path) -> None:
     assert found.lost == 0
     assert all(pages.values())
     assert {kind: most for kind, most in MOST[case.name].items() if pages[kind] > most} == {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted({*honest.SHAPES} - {"comic"}))
+def test_honest_sites_that_look_like_traps_lose_nothing(name: str, tmp_path: Path) -> None:
+    """Each is larger than what is taken of any trap."""
+    kept = honest.run(honest.SHAPES[name], tmp_path, pages=honest.PAGES)
+    assert kept.code == 0, kept.errors
+    assert (kept.lost, kept.pages >= honest.PAGES) == (0, True)
+
+
+@pytest.mark.slow
+def test_a_chain_of_equal_pages_is_kept_on_demand(tmp_path: Path) -> None:
+    """Nothing tells it from a calendar."""
+    kept = honest.run(honest.SHAPES["comic"], tmp_path, pages=honest.PAGES, nearDuplicates="no")
+    assert (kept.code, kept.lost) == (0, 0), kept.errors

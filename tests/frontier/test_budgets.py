@@ -7,6 +7,7 @@ import json
 import pytest
 
 from larbinpy.frontier.budgets import Answer, Budgets, Limits, directory_of
+from larbinpy.frontier.crowds import CROWD
 
 HOST = b"www.a.org"
 URL = b"http://www.a.org/x/1"
@@ -143,8 +144,68 @@ def test_near_duplicates_are_the_same_content() -> None:
         assert fetch(budget, url) == ""
         budget.settle(9, b"a.org", b"%d" % number, is_good=True, is_near=True)
     budget.settle(9, b"a.org", b"x", is_good=True, is_near=True)
-    budget.settle(9, b"a.org", b"y", is_good=True, is_near=True)
-    assert fetch(budget, b"http://a.org/x") == "sameContent"
+    budget.settle(9, b"a.org", b"y", is_good=True, is_near=True, leads_on=False)
+    assert fetch(budget, b"http://a.org/x") == ""
+    for digest in (b"x", b"y", b"z"):
+        budget.settle(9, b"a.org", digest, is_good=True, is_near=True)
+    assert fetch(budget, b"http://a.org/y") == "sameContent"
+
+
+def test_who_is_left_is_told_once() -> None:
+    """With how much it has shown."""
+    budget = budgets(same=2)
+    assert refused(budget, b"http://a.org/%d", 1) == [""]
+    for _ in range(3):
+        budget.settle(9, b"a.org", SAME, is_good=True)
+    assert refused(budget, b"http://a.org/%d", 2) == ["sameContent"] * 2
+    assert budget.left == [
+        "no more pages of a.org are asked for: the last 2 of 4 said nothing new (sameContent)"
+    ]
+
+
+def meet(budget: Budgets, hosts: range, *, is_near: bool) -> set[str]:
+    """Fetch the first page of hosts of one domain; returns what forbade any."""
+    names = set()
+    for number in hosts:
+        host = b"h%d.a.org" % number
+        answer, name = budget.ask(host, b"http://%b/" % host)
+        names.add(name)
+        if answer is Answer.YES:
+            watched = budget.watch(host)
+            near = is_near and watched == 2
+            budget.settle(1, host, b"%d" % number, is_good=True, is_near=near, watched=watched)
+    return names
+
+
+def test_new_hosts_of_a_crowd_that_begin_alike_are_left() -> None:
+    """Endless subdomains; hosts that have shown a page are asked on, other domains too."""
+    budget = budgets(same=10, watch_after=64)
+    assert meet(budget, range(2 * CROWD + 10), is_near=True) == {""}
+    waiting = b"waiting.a.org"
+    assert budget.ask(waiting, b"http://waiting.a.org/") == (Answer.NO, "sameHosts")
+    assert meet(budget, range(3 * CROWD, 3 * CROWD + 5), is_near=True) == {"sameHosts"}
+    assert fetch(budget, b"http://h1.a.org/x") == ""
+    assert fetch(budget, b"http://h1.b.org/") == ""
+    assert [text.split(":")[0] for text in budget.left] == [
+        "no more new hosts of a.org are asked for"
+    ]
+
+
+def test_a_host_of_a_crowd_that_was_met_waits_for_the_others() -> None:
+    """One whose robots.txt was asked for is left when the crowd is, for it has shown nothing."""
+    budget = budgets(same=10, watch_after=64)
+    meet(budget, range(2 * CROWD), is_near=True)
+    met = b"met.a.org"
+    assert budget.ask(met, b"http://met.a.org/") == (Answer.YES, "")
+    meet(budget, range(1000, 1010), is_near=True)
+    assert budget.ask(met, b"http://met.a.org/") == (Answer.NO, "sameHosts")
+
+
+def test_a_crowd_of_honest_hosts_is_not_left() -> None:
+    """Their first pages differ."""
+    budget = budgets(same=10, watch_after=64)
+    assert meet(budget, range(4 * CROWD), is_near=False) == {""}
+    assert budget.left == []
 
 
 def test_a_host_with_something_new_now_and_then_is_not_left() -> None:

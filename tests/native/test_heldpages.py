@@ -7,11 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from larbinpy import entries
+from larbinpy._native.contents import Contents
 from larbinpy._native.heldpages import HeldPages, encode
 from larbinpy.errors import FormatError
 from larbinpy.records import ID_WITHOUT_ENQ, Kind, Outcome, ParsedPage
 from tests.records import result
 from tests.reference import heldpages as reference
+from tests.reference.contents import Contents as Plain
 from tests.test_entries import RESULTS, U8, U16, U32, U64
 
 EPOCH = 5
@@ -71,6 +73,28 @@ def test_answers_become_done_entries(answers: list[ParsedPage], is_plain: bool) 
     assert pages.near == sum(answer.near != 0 for answer in first.values())
     assert len(pages) == before - len(first)
     assert pages.nbytes == before_bytes // before * len(pages)
+
+
+@given(st.lists(ANSWERS, max_size=30, unique_by=lambda answer: answer.id), st.integers(0, 2))
+def test_good_pages_are_noted_with_their_hosts(answers: list[ParsedPage], watch: int) -> None:
+    """As the plain version of what a host has shown would."""
+    pages = HeldPages(EPOCH)
+    noted: dict[bytes, Contents] = {}
+    plain = Plain()
+    for answer in answers:
+        one = result(answer.id)
+        one.job.watch = watch
+        pages.give(one)
+        if answer.epoch == EPOCH and answer.outcome is Outcome.SUCCESS:
+            left_out = answer.duplicates + sum(answer.filtered.values())
+            plain.add(
+                answer.digest, is_near=answer.near != 0, leads_on=answer.links > left_out,
+                watched=watch,
+            )  # fmt: skip
+    payload = b"".join(map(entries.encode_parsed, answers))
+    pages.finish(payload, len(answers), True, noted)
+    contents = noted.get(result(0).job.host, Contents())
+    assert (contents.shown, contents.in_a_row) == (plain.shown, plain.in_a_row)
 
 
 def test_done_entries_fit_their_records() -> None:

@@ -33,10 +33,10 @@ class World:
         self.expires_s = array("I", [0, 11])
         self.private: set[int] = set()
         self.troubles: dict[bytes, object] = {}
-        self.same: dict[bytes, Contents] = {}
+        self.same: dict[bytes, Contents] = {HOST: Contents()}
         self.starts = PlainStarts(
             self.gate.origins, is_open, self.ipv4, self.expires_s, self.private, self.troubles,
-            self.same, 2,
+            self.same, 2, 1,
         )  # fmt: skip
 
     def takes(self, one: FetchJob, now_ns: int = NOW) -> bool:
@@ -76,11 +76,14 @@ def test_arrays_may_grow() -> None:
         lambda w: w.ipv4.__setitem__(1, 0),
         lambda w: w.expires_s.__setitem__(1, 10),
         lambda w: w.gate.origins.clear(),
-        lambda w: [w.same.setdefault(HOST, Contents()).add(bytes(16)) for _ in range(3)],
+        lambda w: [w.same[HOST].add(bytes(16)) for _ in range(3)],
+        lambda w: w.same.clear(),
+        lambda w: setattr(w.same[HOST], "crowd", Contents()),
     ],
 )
 def test_whoever_has_a_say_is_asked_first(change: Any) -> None:
-    """Private addresses, troubles, IPv6, old answers, unknown rules, the same content."""
+    """Private addresses, troubles, IPv6, old answers, unknown rules, the same content, a new
+    host."""
     world = World()
     change(world)
     one = job()
@@ -93,6 +96,19 @@ def test_a_sitemap_is_not_plain() -> None:
     one = job()
     one.kind = Kind.SITEMAP
     assert not World().takes(one)
+
+
+def test_it_is_told_what_to_watch() -> None:
+    """Here every page after the first, once half as many as may be say nothing new."""
+    world = World()
+    told = []
+    for _ in range(3):
+        one = job()
+        assert world.takes(one)
+        told.append(one.watch)
+        world.same[HOST].add(bytes(16), watched=one.watch)
+        world.same[HOST].in_a_row = min(world.same[HOST].in_a_row, 1)
+    assert told == [0, 0, 1]
 
 
 def test_rules_decide() -> None:

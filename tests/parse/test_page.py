@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import xxhash
 
-from larbinpy._native.simhash import simhash
 from larbinpy.links.filters import make_filter
 from larbinpy.parse.page import MAX_ROBOTS_BYTES, PageReader, robots_reading
 from larbinpy.politeness.gate import answer_status
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from larbinpy._native.linkfilter import LinkFilter
-    from larbinpy.records import Reading
+    from larbinpy.records import Page, ParsedPage, Reading
 
 KEY = bytes(range(16))
 MOVED = b"HTTP/1.1 301 Moved\r\nLocation: %b\r\n\r\n"
@@ -368,35 +367,34 @@ def test_packed_robots_that_we_cut_are_used() -> None:
 TEXT = b" ".join(b"word%d" % number for number in range(40))
 
 
-def near_reader(*, leaves_near: bool, near: int = 0) -> tuple[PageReader, list[tuple[object, ...]]]:
+def near_reader(*, is_left: bool, near: int = 0) -> tuple[PageReader, list[tuple[object, ...]]]:
     """A reader that is told that each page is near to this one, and what it asks."""
     asked: list[tuple[object, ...]] = []
 
-    def ask(host: bytes, value: int, page_id: int) -> int:
-        asked.append((host, value, page_id))
-        return near
+    def ask(page: Page, parsed: ParsedPage, body: bytes) -> bool:
+        asked.append((page.id, body))
+        parsed.near = near
+        return is_left
 
-    maker = PageReader(links_of(), accept=(), max_redirects=3, near=ask, leaves_near=leaves_near)
-    return maker, asked
+    return PageReader(links_of(), accept=(), max_redirects=3, near=ask), asked
 
 
 def test_pages_are_compared_by_their_text() -> None:
-    """Within their host; nobody asks where nobody wants to know, and of other types."""
-    maker, asked = near_reader(leaves_near=True)
+    """Nobody asks where nobody wants to know, and of other types."""
+    maker, asked = near_reader(is_left=False)
     body = TEXT + b"<a href=x>"
     parsed = maker.read(page(b"http://a.test/", body, id=7)).parsed
-    assert asked == [(b"a.test", simhash(TEXT), 7)]
-    assert (parsed.simhash, parsed.near, parsed.links) == (simhash(TEXT), 0, 1)
-    maker.read(page(body=b"few words"))
+    assert asked == [(7, body)]
+    assert (parsed.near, parsed.links) == (0, 1)
     maker.read(page(body=TEXT, headers=fields(Content_Type="text/plain")))
     assert len(asked) == 1
     assert reader().read(page(body=body)).parsed.simhash == 0
 
 
-@pytest.mark.parametrize(("leaves_near", "links"), [(False, 2), (True, 0)])
-def test_links_of_near_duplicates_may_be_left(leaves_near: bool, links: int) -> None:
+@pytest.mark.parametrize(("is_left", "links"), [(False, 2), (True, 0)])
+def test_links_of_near_duplicates_may_be_left(is_left: bool, links: int) -> None:
     """The page itself is as good as any, and heard in what it says of itself."""
-    maker, _ = near_reader(leaves_near=leaves_near, near=9)
+    maker, _ = near_reader(is_left=is_left, near=9)
     meta = b'<meta name=robots content=noindex><link rel=canonical href="/y">'
     reading = maker.read(page(body=meta + TEXT + b"<a href=x>"))
     parsed = reading.parsed

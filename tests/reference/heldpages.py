@@ -26,6 +26,7 @@ def encode(result: FetchResult, epoch: int, attempt: int, *, is_body_in_file: bo
     flags = (PAGE_TRUNCATED if result.is_truncated else 0) | (
         PAGE_BODY_IN_FILE if is_body_in_file else 0
     )
+    flags |= (job.watch & 3) << 2
     fixed = _PAGE.pack(
         job.id, epoch, attempt, job.kind, result.outcome, flags, result.status, job.depth,
         job.left, job.level, job.hops, job.score, job.relevance, result.start_us,
