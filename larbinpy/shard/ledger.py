@@ -62,7 +62,7 @@ class Ledger:
             (stats.ROBOTS_GOOD, gate.good),
             (stats.HOSTS_WITH_DNS, addresses.answered),
             (stats.RETRIES, manners.retries),
-            (stats.OUTAGES, manners.outages),
+            (stats.OUTAGES, manners.line.outages),
             (stats.NEAR, handover.near),
         ):
             self.counters.add(index, count - self._counted.get(index, 0))

@@ -195,7 +195,7 @@ class Shard:
         self._ledger.measured(self._parts.gate, self._addresses, self._manners, self._handover)
         self._ledger.publish(
             waiting=self._frontier.waiting,
-            in_flight=self._flow.in_flight + self._manners.held,
+            in_flight=self._flow.in_flight + self._manners.line.held,
             parsing=self._handover.pages + self._frontier.undone + self._frontier.held,
         )
         if now - self._tidied_ns > TIDY_NS and not self._stop_ns and not self._flow.refusal:

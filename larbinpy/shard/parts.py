@@ -173,8 +173,8 @@ def _make_manners(
         say=say,
     )
     found = queue.found
-    manners.restore(found.hosts, latest_us=found.synced_us)
-    queue.recorded.state_of = manners.state_of
+    manners.hosts.restore(found.hosts, latest_us=found.synced_us)
+    queue.recorded.state_of = manners.hosts.state_of
     return manners
 
 

@@ -64,7 +64,7 @@ class Requests:
             parts.gate.origins,
             parts.gate.is_open,
             *parts.addresses.plain(),
-            parts.manners.troubles,
+            parts.manners.hosts.known,
             parts.budgets.same,
             parts.budgets.most_same,
             parts.budgets.watch_after,
@@ -72,7 +72,7 @@ class Requests:
 
     def start(self, now: int) -> None:
         """Begin what may begin now."""
-        if not self._manners.is_line_fine:
+        if not self._manners.line.is_fine:
             self._probe(now)
         room = min(self.room(), self._bandwidth.room(now))
         if room <= 0:
@@ -117,7 +117,7 @@ class Requests:
         flow = self._flow
         if not flow.is_fetching or flow.refusal or self._handover.nbytes >= self._parts.body_bytes:
             return 0
-        if not (self._manners.is_line_fine and self._scope.is_known):
+        if not (self._manners.line.is_fine and self._scope.is_known):
             return 0
         held = self._frontier.held
         if held > self._parts.credit // HELD_PART:
@@ -128,7 +128,7 @@ class Requests:
     def wait_s(self, now: int, longest_ns: int) -> float:
         """Time until the next request may begin, at most ``longest_ns``."""
         if self.room() <= 0:
-            probe_ns = self._manners.probe_ns()
+            probe_ns = self._manners.line.probe_ns()
             longest_ns = min(longest_ns, max(probe_ns - now, 0)) if probe_ns >= 0 else longest_ns
             return (min(longest_ns, SYNC_NS) if self._frontier.held else longest_ns) / 1e9
         due_ns = self._due_ns(now)
@@ -185,7 +185,7 @@ class Requests:
             self._refuse(job, Outcome.FORBIDDEN_ADDRESS, NOT_PUBLIC)
             self._frontier.skip(job.host_id)
             return
-        if self._manners.is_away(job, now):
+        if self._manners.hosts.is_away(job.host_id, job.host, now):
             self._pass(job)
             return
         answer, used_up = self._budgets.ask(job.host, job.url, named_by=_named_by(job))

@@ -39,7 +39,7 @@ class Results:
         self._tickets = parts.tickets
         self._waits_for_links = parts.waits_for_links
         self._plain = PlainEnds(
-            parts.frontier.release, parts.handover.give, parts.manners.troubles, SLOW_NS
+            parts.frontier.release, parts.handover.give, parts.manners.hosts.known, SLOW_NS
         )
 
     def take_all(self, results: list[FetchResult]) -> None:
@@ -52,7 +52,7 @@ class Results:
     def _is_plain(self) -> bool:
         """Whether a good result means nothing but itself."""
         is_free = not (self._waits_for_links or self._bandwidth.is_limited)
-        return is_free and self._manners.is_line_fine and not len(self._suspects)
+        return is_free and self._manners.line.is_fine and not len(self._suspects)
 
     def _take_plain(self, results: list[FetchResult]) -> list[FetchResult]:
         """Take what is plain, and let everybody know who must; returns the others."""
@@ -96,9 +96,9 @@ class Results:
 
     def settle(self) -> None:
         """Results that were held, once it is known whose fault they were."""
-        if not self._manners.has_held:
+        if not self._manners.line.has_held:
             return
-        for result in self._manners.settled():
+        for result in self._manners.line.settled():
             self._conclude(result, self._clock.now_ns())
         for result in self._manners.excused():
             self._rules.excused(result.job)

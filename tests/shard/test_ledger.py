@@ -71,7 +71,7 @@ def test_measured_counters_grow_by_what_is_new(memory: CrawlMemory) -> None:
     counters.add(stats.ROBOTS_SEEN, 100)
     ledger = Ledger(counters, memory, 1)
     stages: Any = SimpleNamespace(  # Any: stands for all stages
-        seen=3, good=2, answered=5, retries=1, outages=0, near=7
+        seen=3, good=2, answered=5, retries=1, line=SimpleNamespace(outages=0), near=7
     )
     ledger.measured(stages, stages, stages, stages)
     ledger.measured(stages, stages, stages, stages)

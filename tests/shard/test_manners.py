@@ -68,7 +68,7 @@ class Shard:
             max_delay_s=30.0,
             say=self.said.append,
         )
-        self.manners.restore(found.hosts)
+        self.manners.hosts.restore(found.hosts)
 
     @property
     def now(self) -> int:
@@ -138,7 +138,7 @@ def test_a_request_that_went_down_with_its_connection_costs_nobody_a_try(shard: 
         assert (logged.job.kind, logged.reason) == (Kind.RETRY, "closed")
         shard.manners.retry(logged.job, shard.now)
         shard.clock.now += 60 * SECOND
-    assert shard.manners.state_of(HOST) is None
+    assert shard.manners.hosts.state_of(HOST) is None
 
 
 @pytest.mark.parametrize(("outcome", "status"), [(Outcome.SUCCESS, 200), (Outcome.ERR_40X, 404)])
@@ -146,7 +146,7 @@ def test_what_stays_ends(shard: Shard, outcome: Outcome, status: int) -> None:
     """At once, and the host is not known to anybody."""
     shard.put(0)
     assert shard.end(shard.take(), outcome, status) is Fate.END
-    assert shard.manners.state_of(HOST) is None
+    assert shard.manners.hosts.state_of(HOST) is None
 
 
 def test_retry_after_is_on_disk_before_anything_else_is_asked(shard: Shard, tmp_path: Path) -> None:
@@ -163,7 +163,7 @@ def test_retry_after_is_on_disk_before_anything_else_is_asked(shard: Shard, tmp_
     successor = Shard(copy, shard.now + SECOND)
     successor.resolve()
     job = successor.take()
-    assert successor.manners.is_away(job, successor.now)
+    assert successor.manners.hosts.is_away(job.host_id, job.host, successor.now)
     successor.frontier.put_back(job)
     successor.frontier.skip(job.host_id)
     assert successor.table.next_ns() == shard.now + 50 * SECOND
@@ -175,8 +175,8 @@ def test_a_clock_that_was_set_back_makes_nobody_wait_longer(shard: Shard) -> Non
     asked_us = shard.clock.wall_us() + 50 * 10**6
     hour_ns = 3600 * SECOND
     hosts = {HOST: HostState(HOST, asked_us + 3600 * 10**6, 1, 0)}
-    shard.manners.restore(hosts, latest_us=shard.clock.wall_us() + hour_ns // 1000)
-    state = shard.manners.state_of(HOST)
+    shard.manners.hosts.restore(hosts, latest_us=shard.clock.wall_us() + hour_ns // 1000)
+    state = shard.manners.hosts.state_of(HOST)
     assert state is not None
     assert state.until_us == asked_us
 
@@ -185,8 +185,8 @@ def test_a_slow_restart_makes_nobody_faster(shard: Shard) -> None:
     """Time passes between a look at one clock and a look at the other."""
     until_ns = shard.now + 50 * SECOND
     shard.clock.late_ns = SECOND // 100
-    shard.manners.restore({HOST: HostState(HOST, 10**15 + until_ns // 1000, 1, 0)})
-    known = shard.manners._backoff.get(HOST)
+    shard.manners.hosts.restore({HOST: HostState(HOST, 10**15 + until_ns // 1000, 1, 0)})
+    known = shard.manners.hosts.known.get(HOST)
     assert known is not None
     assert until_ns <= known.until_ns <= until_ns + SECOND
 
@@ -200,7 +200,7 @@ def test_a_dead_host_is_given_up(shard: Shard) -> None:
         shard.clock.now += 100 * SECOND
     assert fates == [Fate.RETRY, Fate.RETRY, Fate.END]
     assert shard.table.state_of(0) == FAILED
-    state = shard.manners.state_of(HOST)
+    state = shard.manners.hosts.state_of(HOST)
     assert state is not None
     assert state.until_us > shard.clock.wall_us() + 80_000 * 10**6
 
@@ -213,21 +213,21 @@ def test_an_answer_ends_the_troubles_in_the_log(shard: Shard, tmp_path: Path) ->
     shard.end(shard.take(), Outcome.SUCCESS, 200)
     shard.fifo.close()
     successor = Shard(tmp_path, shard.now)
-    assert successor.manners.state_of(HOST) is None
+    assert successor.manners.hosts.state_of(HOST) is None
     shard.fifo, shard.table = successor.fifo, successor.table
 
 
 def test_rules_that_cannot_be_read_delay_their_host(shard: Shard) -> None:
     """Once for each request."""
     shard.put(0)
-    shard.manners.rules_failed(HOST, shard.now)
-    until = shard.manners.state_of(HOST)
-    shard.manners.rules_failed(HOST, shard.now)
+    shard.manners.hosts.rules_failed(HOST, shard.now)
+    until = shard.manners.hosts.state_of(HOST)
+    shard.manners.hosts.rules_failed(HOST, shard.now)
     assert until is not None
-    assert shard.manners.state_of(HOST) == until
+    assert shard.manners.hosts.state_of(HOST) == until
     for _ in range(2):
         shard.clock.now += 1000 * SECOND
-        shard.manners.rules_failed(HOST, shard.now)
+        shard.manners.hosts.rules_failed(HOST, shard.now)
     ((_, _, code),) = shard.table.acquire(shard.now, 1)
     assert code == Outcome.FORBIDDEN_ROBOTS
 
@@ -240,12 +240,12 @@ def test_only_rules_that_were_read_are_a_good_answer(shard: Shard) -> None:
         shard.frontier.put_back(job)
         request = replace(job, id=ID_WITHOUT_ENQ, kind=Kind.ROBOTS)
         shard.end(request, Outcome.SUCCESS, 200)
-        shard.manners.rules_failed(HOST, shard.now)
+        shard.manners.hosts.rules_failed(HOST, shard.now)
         shard.clock.now += 1000 * SECOND
     ((_, _, code),) = shard.table.acquire(shard.now, 1)
     assert code == Outcome.FORBIDDEN_ROBOTS
-    shard.manners.rules_known(HOST, 0.0, 0, shard.now)
-    known = shard.manners.state_of(HOST)
+    shard.manners.hosts.rules_known(HOST, 0.0, 0, shard.now)
+    known = shard.manners.hosts.state_of(HOST)
     assert known is None or not known.failures
 
 
@@ -253,7 +253,7 @@ def test_crawl_delay_is_ours_within_the_limit(shard: Shard) -> None:
     """A longer one is named once."""
     shard.put(0, 7)
     for _ in range(2):
-        shard.manners.rules_known(HOST, 600.0, 0, shard.now)
+        shard.manners.hosts.rules_known(HOST, 600.0, 0, shard.now)
     job = shard.take()
     shard.frontier.release(job.host_id, shard.now, shard.now)
     assert shard.table.next_ns() == shard.now + 30 * SECOND
@@ -281,8 +281,8 @@ def test_when_nobody_answers_results_are_held(shard: Shard) -> None:
     """From the one on that makes it suspicious; a friend is asked."""
     befriend(shard)
     assert fall_silent(shard) == [Fate.END] * (SILENT - 1) + [Fate.HOLD]
-    assert not shard.manners.is_line_fine
-    assert (shard.manners.settled(), shard.manners.excused()) == ([], [])
+    assert not shard.manners.line.is_fine
+    assert (shard.manners.line.settled(), shard.manners.excused()) == ([], [])
     probe = shard.manners.probe(99, shard.now)
     assert probe is not None
     assert (probe.host, probe.kind, probe.id) == (b"h1.example", Kind.RETRY, 99)
@@ -296,9 +296,9 @@ def test_a_friend_that_answers_makes_them_count(shard: Shard) -> None:
     probe = shard.manners.probe(99, shard.now)
     assert probe is not None
     assert shard.end(probe, Outcome.SUCCESS, 200) is Fate.END
-    (held,) = shard.manners.settled()
+    (held,) = shard.manners.line.settled()
     assert shard.manners.judge(held, shard.now) is Fate.END
-    assert (shard.said, shard.manners.outages) == ([], 0)
+    assert (shard.said, shard.manners.line.outages) == ([], 0)
 
 
 def test_an_outage_is_charged_to_nobody(shard: Shard) -> None:
@@ -306,24 +306,24 @@ def test_an_outage_is_charged_to_nobody(shard: Shard) -> None:
     befriend(shard)
     shard.put(0)
     shard.end(shard.take(), Outcome.NO_CONNECTION)
-    assert shard.manners.state_of(HOST) is not None
+    assert shard.manners.hosts.state_of(HOST) is not None
     fall_silent(shard)
     probe = shard.manners.probe(99, shard.now)
     assert probe is not None
     shard.end(probe, Outcome.NO_CONNECTION)
-    assert shard.manners.state_of(HOST) is None
+    assert shard.manners.hosts.state_of(HOST) is None
     excused = {(result.job.kind, result.reason) for result in shard.manners.excused()}
     assert excused == {(Kind.RETRY, LINE_REASON)}
     shard.clock.now += 100 * SECOND
     probe = shard.manners.probe(100, shard.now)
     assert probe is not None
     shard.end(probe, Outcome.SUCCESS, 200)
-    assert shard.manners.is_line_fine
+    assert shard.manners.line.is_fine
     assert shard.said == [
         "nobody answers: our own line seems to be down; waiting until it is back",
         "our own line is back after 100 s",
     ]
-    assert (shard.take().attempt, shard.manners.outages) == (0, 1)
+    assert (shard.take().attempt, shard.manners.line.outages) == (0, 1)
 
 
 def test_a_probe_waits_for_its_host(shard: Shard) -> None:
@@ -383,7 +383,7 @@ def test_while_our_own_line_is_silent_hosts_keep_their_addresses(shard: Shard) -
     answered(shard, bytes((9, 9, 9, 1)), bytes((9, 9, 9, 2)))
     job = shard.take()
     fall_silent(shard)
-    assert not shard.manners.is_line_fine
+    assert not shard.manners.line.is_fine
     assert not shard.manners.goes_elsewhere(no_connection(job), shard.now)
 
 

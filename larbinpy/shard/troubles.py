@@ -1,0 +1,197 @@
+"""What is known to be wrong with hosts, told to the host table and to the log.
+
+``politeness.backoff`` decides for how long a host is left alone; a HOST record that says so is
+written before the host could be asked again.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from larbinpy.frontier.payloads import HostState
+from larbinpy.politeness.backoff import HostTrouble, Trouble
+from larbinpy.records import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from larbinpy._native.hosts import HostTable
+    from larbinpy.clock import Clock
+    from larbinpy.dns.addresses import Addresses
+    from larbinpy.frontier.frontier import Frontier
+    from larbinpy.politeness.backoff import Backoff
+
+SHORTENED: Final = 20
+"""Hosts whose Crawl-delay is shortened that are named; the others are not."""
+_RECORDED_NS: Final = 10**9
+"""A shorter delay need not be on disk at once: after a restart all hosts count as just asked."""
+
+
+class Troubles:
+    """The hosts of a shard that are not well.
+
+    Args of ``__init__``:
+        max_delay_s: the longest Crawl-delay that is obeyed.
+        say: tells the operator.
+        given_up: told the number of each host that is dead.
+    """
+
+    __slots__ = (
+        "_addresses", "_backoff", "_clock", "_frontier", "_given_up", "_max_delay_s", "_say",
+        "_shortened", "_table",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        *,
+        table: HostTable,
+        frontier: Frontier,
+        addresses: Addresses,
+        backoff: Backoff,
+        clock: Clock,
+        max_delay_s: float,
+        say: Callable[[str], None],
+        given_up: Callable[[int], None],
+    ) -> None:
+        self._table = table
+        self._frontier = frontier
+        self._addresses = addresses
+        self._backoff = backoff
+        self._clock = clock
+        self._max_delay_s = max_delay_s
+        self._say = say
+        self._given_up = given_up
+        self._shortened: set[bytes] = set()
+
+    @property
+    def known(self) -> dict[bytes, HostTrouble]:
+        """The hosts that are not well, by name."""
+        return self._backoff.troubles
+
+    def change(self, *, max_delay_s: float, wait_ns: int, dead_ns: int) -> None:
+        """Other numbers, from the next result on; what was decided stays."""
+        self._max_delay_s = max_delay_s
+        self._backoff.change(wait_ns=wait_ns, dead_ns=dead_ns)
+
+    # --- restarts ------------------------------------------------------------------------------
+
+    def restore(self, hosts: dict[bytes, HostState], *, latest_us: int = 0) -> None:
+        """Take over what the log knows of hosts; they are delayed when their turn comes.
+
+        Args:
+            latest_us: a time when the log was still written: a wall clock that was set back since
+                makes nobody wait for longer.
+        """
+        wall_us = max(self._clock.wall_us(), latest_us)
+        now_ns = self._clock.now_ns()  # after the other: what passes in between is waited too
+        for state in hosts.values():
+            until_ns = max(now_ns + (state.until_us - wall_us) * 1000, 0)
+            trouble = HostTrouble(until_ns, state.level, state.failures)
+            self._backoff.restore(state.host, trouble, now_ns)
+
+    def state_of(self, host: bytes) -> HostState | None:
+        """What the log is to know of a host; None = nothing is wrong with it."""
+        known = self._backoff.get(host)
+        return None if known is None else self._record(host, known)
+
+    def is_away(self, host_id: int, host: bytes, now_ns: int) -> bool:
+        """Whether a host whose URL was just taken is to be left alone; only after a restart.
+
+        Then the host has been delayed or given up, from its release on.
+        """
+        if not len(self._backoff):
+            return False
+        known = self._backoff.get(host)
+        if known is None or known.until_ns <= now_ns:
+            return False
+        self._apply(host_id, known, Trouble.UNREACHABLE)
+        return True
+
+    # --- answers and silences ------------------------------------------------------------------
+
+    def until_ns(self, host: bytes, now_ns: int) -> int:
+        """When a URL of a host that was tried in vain may be tried again."""
+        known = self._backoff.get(host)
+        due_ns = now_ns + self._backoff.base_ns()
+        return max(due_ns, known.until_ns) if known else due_ns
+
+    def is_first(self, host: bytes) -> bool:
+        """Whether a host that failed just now was well before."""
+        known = self._backoff.get(host)
+        return known is None or not known.points
+
+    def failed(
+        self, host_id: int, host: bytes, trouble: Trouble, now_ns: int, *, asked_s: float = 0.0
+    ) -> HostTrouble:
+        """A host failed; ``asked_s``: for how long it wants to be left alone."""
+        known = self._backoff.failed(host, trouble, now_ns, asked_s=asked_s)
+        self._tell(host_id, host, known, trouble)
+        return known
+
+    def answered(self, host_id: int, host: bytes, took_ns: int, now_ns: int) -> None:
+        """A host answered well, after so long."""
+        known = self._backoff.answered(host, took_ns, now_ns)
+        if known is not None:
+            self._tell(host_id, host, known, Trouble.NONE)
+
+    def forgive(self, host: bytes) -> None:
+        """The latest silence of a host was not its fault."""
+        forgiven = self._backoff.forgive(host)
+        if forgiven:
+            self._frontier.note_host(self._record(host, forgiven), is_urgent=False)
+
+    # --- robots.txt ----------------------------------------------------------------------------
+
+    def rules_failed(self, host: bytes, now_ns: int) -> None:
+        """A host's robots.txt cannot be read: delay it, unless it is delayed for that already."""
+        known = self._backoff.get(host)
+        if known is None or known.until_ns <= now_ns:
+            self.failed(self._table.find(host), host, Trouble.RULES, now_ns)
+
+    def rules_known(self, host: bytes, crawl_delay_s: float, took_ns: int, now_ns: int) -> None:
+        """A host's robots.txt is read: what it says of our pace, within the limit we have.
+
+        Args:
+            took_ns: how long the request took.
+        """
+        host_id = self._table.find(host)
+        self.answered(host_id, host, took_ns, now_ns)
+        if crawl_delay_s > self._max_delay_s:
+            self._shorten(host, crawl_delay_s)
+        self._table.set_wait(host_id, round(min(crawl_delay_s, self._max_delay_s) * 1e9))
+
+    def _shorten(self, host: bytes, crawl_delay_s: float) -> None:
+        """Say once that a host's Crawl-delay is longer than we wait."""
+        if host in self._shortened:
+            return
+        self._shortened.add(host)
+        if len(self._shortened) <= SHORTENED:
+            self._say(
+                f"{host.decode('ascii', 'replace')}: its Crawl-delay of {crawl_delay_s:g} s is"
+                f" shortened to {self._max_delay_s:g} s (maxCrawlDelay)"
+            )
+
+    # --- table and log -------------------------------------------------------------------------
+
+    def _tell(self, host_id: int, host: bytes, known: HostTrouble, trouble: Trouble) -> None:
+        self._apply(host_id, known, trouble)
+        if trouble is Trouble.NONE and known.slow_ns:
+            return
+        is_urgent = known.until_ns - self._clock.now_ns() >= _RECORDED_NS
+        self._frontier.note_host(self._record(host, known), is_urgent=is_urgent)
+
+    def _apply(self, host_id: int, known: HostTrouble, trouble: Trouble) -> None:
+        if known.is_dead and trouble is not Trouble.NONE:
+            is_rules = trouble is Trouble.RULES
+            outcome = Outcome.FORBIDDEN_ROBOTS if is_rules else Outcome.NO_CONNECTION
+            self._given_up(host_id)
+            self._addresses.give_up(host_id, outcome, known.until_ns)
+        elif known.until_ns:
+            self._table.delay(host_id, known.until_ns)
+
+    def _record(self, host: bytes, known: HostTrouble) -> HostState:
+        until_us = 0
+        if known.until_ns:
+            ahead_us = (known.until_ns - self._clock.now_ns()) // 1000
+            until_us = max(self._clock.wall_us() + ahead_us, 0)
+        return HostState(host, until_us, known.level, known.points)
