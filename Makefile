@@ -83,8 +83,10 @@ debug: $(VENV)/dev.stamp
 	cd build/debug && LARBINPY_SHARED=$${LARBINPY_SHARED:-$(abspath ../shared)} \
 		$(abspath $(BIN))/python -m pytest tests/native
 
-# Kernels that read bytes of the web, with address checks and a call at each block.
-FUZZED = headerfield linkscan listscan urlnorm robotsmatch linkfilter
+# Kernels that read bytes of the web, and the records that bring them, with address checks and a call
+# at each block.
+FUZZED = headerfield linkscan listscan urlnorm robotsmatch linkfilter simhash jobs pages plainpage \
+	logline
 FUZZ ?= --inputs 1000000
 ASAN = $$($(CC) -print-file-name=libasan.so)
 

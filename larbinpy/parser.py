@@ -69,6 +69,8 @@ class Parser:
         limit_memory(start.config.parser_memory_bytes)
         memory = CrawlMemory.attach(memory_fd, start.shards, start.parsers)
         self._slot = memory.parser[start.index]
+        self._poll = select.poll()
+        self._poll.register(control.channel, select.POLLIN)
         self._senders = {shard: LinkSender() for shard in range(start.shards)}
         self._over = dict.fromkeys(range(start.shards), 0)
         """The last epoch of a shard that has ended with pages in work here."""
@@ -147,16 +149,16 @@ class Parser:
 
     def _wait(self) -> None:
         """Sleep until something can be done."""
-        poll = select.poll()
-        poll.register(self._control.channel, select.POLLIN)
-        for channel in self._channels():
-            wants_out = select.POLLOUT if channel.pending_bytes else 0
-            poll.register(channel, select.POLLIN | wants_out)
+        full = [channel for channel in self._channels() if channel.pending_bytes]
+        for channel in full:
+            self._poll.modify(channel, select.POLLIN | select.POLLOUT)
         is_busy = self._control.is_heard or (self._backlog and self._may_read())
         idle_ms = RETRY_S * 1000 if self._refusal else None
-        for fd, events in poll.poll(0 if is_busy else idle_ms):
+        for fd, events in self._poll.poll(0 if is_busy else idle_ms):
             if fd == self._control.channel.fileno():
                 self._control.heard(events)
+        for channel in full:
+            self._poll.modify(channel, select.POLLIN)
 
     def _hear_control(self) -> None:
         if not self._control.is_heard:
@@ -183,10 +185,15 @@ class Parser:
         """A shard, or the successor of one, is there."""
         if self._senders[shard].channel:
             self._leave(shard)
-        self._senders[shard].join(Channel(socket.socket(fileno=fd)))
+        channel = Channel(socket.socket(fileno=fd))
+        self._senders[shard].join(channel)
+        self._poll.register(channel, select.POLLIN)
 
     def _leave(self, shard: int) -> None:
         """A shard is gone: its successor has written nothing yet, and its pages are not wanted."""
+        channel = self._senders[shard].channel
+        if channel:
+            self._poll.unregister(channel)
         self._senders[shard].leave()
         self._links.forget(shard)
         self._store.left(shard)

@@ -54,6 +54,13 @@ WORDS: Final[dict[str, list[bytes]]] = {
         b'>', b']>', b'&amp;', b'&#47;', b'&#x2f;', b'http://a.test/', b'https://', b'\x00',
         b'\xff', b'/', b'=', b"'", b'"', b'<', b"href='", b'image:loc', b'\x1f\x8b\x08',
     ],
+    "pages": [
+        b'Content-Type:', b'text/html;', b'charset=utf-8', b'\n', b'\n\n', b'content-type : ',
+        b'Content-Encoding:', b'X-Robots-Tag:', b'Link:', b'rel=canonical', b'ETag:', b'"x"',
+        b'Last-Modified:', b'Sun, 06 Nov 1994 08:49:37 GMT', b'http://a.test/', b'<a href=', b'>',
+        b'<link rel=canonical href=', b'<meta name=robots content=', b'nofollow', b'<base href=',
+        b'<title>', b'\xef\xbb\xbf', b'\xff\xfe', b'\r\n', b'http://\xc3\xa9.test/', b'&amp;', b'#',
+    ],
     "decode": [
         b'\x00', b'\xff', b'\x1f\x8b\x08\x00', b'(\xb5/\xfd', b'x\x9c', b'P*M\x18',
     ],
@@ -128,6 +135,11 @@ def _sitemaps() -> list[bytes]:
     ]
 
 
+def _whole_pages() -> list[bytes]:
+    head = b'Content-Type: text/html; charset=utf-8\r\nETag: "x"\n\n'
+    return [head + page for page in _files("links/*/*.html")]
+
+
 def _bodies() -> list[bytes]:
     makers: list[Callable[[bytes], bytes]] = [
         gzip.compress, zlib.compress, brotli.compress, zstandard.compress,
@@ -152,5 +164,6 @@ _SEEDS: Final[dict[str, Callable[[], list[bytes]]]] = {
     "charset": _encodings,
     "robots": lambda: _files("robots/files/*.txt"),
     "sitemaps": _sitemaps,
+    "pages": _whole_pages,
     "decode": _bodies,
 }

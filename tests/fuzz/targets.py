@@ -6,14 +6,22 @@ choose options, so that these are mutated too.
 
 from __future__ import annotations
 
+import json
+from functools import partial
 from typing import TYPE_CHECKING, Final
+
+from xxhash import xxh3_128_digest
 
 from larbinpy import url as urls
 from larbinpy._native import linkscan, listscan
+from larbinpy._native.logline import LineMaker
+from larbinpy._native.plainpage import PlainPages
 from larbinpy.links.filters import make_filter
-from larbinpy.parse import charset, decode, headers, html, listing
+from larbinpy.parse import charset, decode, directives, headers, html, listing
 from larbinpy.parse.labels import CODECS, TABLES
+from larbinpy.parse.page import HTML_TYPES, PageReader, plain_type
 from larbinpy.politeness.robots import Rules, sitemaps_of
+from tests.records import page
 from tests.reference.linkbuffers import read_found, read_resolved
 
 if TYPE_CHECKING:
@@ -27,6 +35,12 @@ BASE: Final = urls.Base(b"http://a.test/x/y?z")
 FILTER: Final = make_filter(
     key=bytes(16), shards=3, domain_of=lambda host: host, forbidden=[b".jpg"], links_per_page=1000
 )
+READER: Final = PageReader(FILTER, accept=HTML_TYPES, max_redirects=5, agent=b"larbinpy")
+PLAIN: Final = PlainPages(
+    FILTER, type_of=partial(plain_type, accept=HTML_TYPES), digest=xxh3_128_digest, is_new=None,
+    directives_of=directives.of_meta, max_bytes=1 << 20, equal=0, agent=b"larbinpy", nofollow=True,
+)  # fmt: skip
+LINES: Final = LineMaker()
 
 
 def scanner(data: bytes) -> None:
@@ -94,6 +108,21 @@ def sitemaps(data: bytes) -> None:
             value.decode()
 
 
+def pages(data: bytes) -> None:
+    """A page behind its fields: the plain way is the long way, and its line is one of JSON."""
+    head, _, body = data.partition(b"\n\n")
+    got = page(head[:100], body, headers=b"HTTP/1.1 200 OK\n" + head + b"\n")
+    last = urls.parse(head.rpartition(b"\n")[2])
+    for url in (b"http://a.test/", last.url if last else b"http://b.test/x"):
+        got.url = url
+        reading = READER.read(got)
+        plain = PLAIN.read(got)
+        assert plain is None or plain.parsed == reading.parsed
+        line = LINES.lines([reading])
+        assert line.isascii()
+        assert json.loads(line)["bytes"] == len(reading.body)
+
+
 def bodies(data: bytes) -> None:
     """A body in a content encoding that its first byte chooses: never more than the limit."""
     coding = CODINGS[data[0] % len(CODINGS)] if data else b"gzip"
@@ -108,5 +137,6 @@ TARGETS: Final[dict[str, Callable[[bytes], None]]] = {
     "charset": encodings,
     "robots": robots,
     "sitemaps": sitemaps,
+    "pages": pages,
     "decode": bodies,
 }
