@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from larbinpy._native.pagetable import PageTable
+from tests.patience import PATIENCE_S
 from tests.reference import pagetable as plain
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def test_each_page_is_new_to_one_process() -> None:
     for child in children:
         child.start()
     for child in children:
-        child.join(30)
+        child.join(PATIENCE_S)
     assert results[0] + results[1] == 5000
 
 

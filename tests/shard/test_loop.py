@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from larbinpy.records import FetchJob, Page
 
 KEY = bytes(range(16))
-MAX_TURNS = 3000
+MAX_TURNS = 100_000
 A, B = b"http://a.test/", b"http://b.test/"
 ROBOTS = b"http://a.test/robots.txt"
 
