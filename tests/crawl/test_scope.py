@@ -71,6 +71,18 @@ def test_the_hosts_of_new_seeds_are_known_before_anything_is_judged(
     assert set(crawl.outcomes().values()) == {"success"}
 
 
+def test_a_scope_needs_first_urls(crawl: Crawl, server: Server) -> None:
+    """A crawl that had none says so, fetches nothing and refuses nothing; with them it goes on."""
+    asked = len(server.requests)
+    crawl.set("lockSite", "")
+    assert crawl.run(scratch=False) == 1
+    assert "knows no first URL" in crawl.output
+    assert len(server.requests) == asked
+    assert list(crawl.outcomes().values()) == ["success"]
+    assert crawl.run(f"http://a.test:{server.port}/", scratch=False) == 0, crawl.output
+    assert sorted(crawl.outcomes().values()) == ["outSite"] + ["success"] * 4
+
+
 def test_nothing_is_refused_when_nothing_was_changed(crawl: Crawl) -> None:
     """However the links were found."""
     assert crawl.run(scratch=False) == 0, crawl.output

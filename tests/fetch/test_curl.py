@@ -327,6 +327,19 @@ def test_more_jobs_than_connections() -> None:
     client.close()
 
 
+def test_very_many_jobs_for_few_connections() -> None:
+    """They wait here, for a libcurl that holds them tries all whenever one ends (curl/curl 18017);
+    so no more connections are opened, and none of the transfers has waited in its own time."""
+    client = Client(connections=6)
+    with Server(answer(PAGE)) as server:
+        for _ in range(500):
+            client.submit(job_for(server.port))
+        results = client.wait(500)
+    assert {result.outcome for result in results} == {Outcome.SUCCESS}
+    assert server.connections <= 6
+    client.close()
+
+
 def test_waiting_for_a_connection_does_not_count() -> None:
     """curl/curl#21396: a job's time runs from its own start, not from that of those before it."""
 
