@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-NAME: Final = "crawl.index"
+SUFFIX: Final = ".index"
+NAME: Final = f"crawl{SUFFIX}"
 ENTRY_BYTES: Final = 16
 STEP_BYTES: Final = 128 << 10
 """Bytes of lines that a writer appends before it sees to the index."""
@@ -139,7 +140,9 @@ def _lines(
     """Lines that have a hash and hold a text, with their offsets."""
     try:
         with log.open("rb") as file:
-            for start, end in _places(log.with_name(NAME), wanted, by_digest=by_digest):
+            # Of a log that was moved away, the index beside it is not.
+            index = log.with_suffix(SUFFIX)
+            for start, end in _places(index, wanted, by_digest=by_digest):
                 yield from _in_range(file.fileno(), start, end, needle)
     except FileNotFoundError:
         return

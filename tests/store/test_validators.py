@@ -61,6 +61,17 @@ def test_the_latest_good_answer_counts(tmp_path: Path) -> None:
     assert latest(path, KEY, b"http://b/") == latest(path, KEY, b"http://c/") == Validators()
 
 
+def test_a_log_that_was_moved_away_can_be_asked(tmp_path: Path) -> None:
+    """The index beside it is that of the log that took its place."""
+    path = tmp_path / "crawl.log"
+    append(path, b"http://a/", HEADERS)
+    old = path.rename(tmp_path / "crawl.log.1")
+    append(path, b"http://longer.example/", HEADERS.replace(b"a b", b"new"))
+    append(path, b"http://a/", HEADERS.replace(b"a b", b"new"))
+    assert latest(old, KEY, b"http://a/") == Validators(b'W/"a b"', DATE)
+    assert latest(path, KEY, b"http://a/") == Validators(b'W/"new"', DATE)
+
+
 def test_the_conditions_of_a_later_request() -> None:
     """RFC 9110, section 13.1: both, where there are both."""
     assert Validators(b'W/"a"', DATE).conditions() == [
