@@ -206,6 +206,7 @@ class Config:
     tls_verify: str = choice(
         "tlsVerify", ("yes", "record"), "what a bad certificate means", since="0.1"
     )
+    tls_old: bool = flag("tlsOld", "also servers with TLS 1.0 or weak keys", since="0.1")
     ca_file: Path | None = optional_path(
         "caFile", "certificates (PEM) that vouch for servers, beside the usual ones", since="0.1"
     )

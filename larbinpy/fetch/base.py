@@ -87,6 +87,8 @@ class FetchOptions:
     """Certificates that vouch for servers; empty: certifi's."""
     is_tls_recorded: bool = False
     """A page whose server nobody vouches for is fetched all the same, and its result says so."""
+    is_tls_old: bool = False
+    """Servers may speak TLS 1.0, and use keys and ciphers that OpenSSL holds to be weak."""
     http_version: str = "1.1"
     """``1.1``; ``auto``: 2 where a TLS server speaks it; ``2``: that alone, without TLS too."""
     headers: Mapping[bytes, tuple[bytes, ...]] = field(default_factory=dict)

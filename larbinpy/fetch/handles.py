@@ -61,6 +61,9 @@ class SlotMaker:
         easy = pycurl.Curl()
         _set_safety(easy)
         _set_limits(easy, options)
+        if options.is_tls_old:
+            easy.setopt(pycurl.SSLVERSION, pycurl.SSLVERSION_TLSv1_0)
+            easy.setopt(pycurl.SSL_CIPHER_LIST, "DEFAULT:@SECLEVEL=0")
         if options.proxy:
             _set_proxy(easy, options.proxy, options.proxy_ip)
         easy.setopt(pycurl.USERAGENT, options.user_agent)

@@ -59,6 +59,7 @@ def fetch_options(config: Config, connections: int, directory: Path) -> FetchOpt
         own_ports=frozenset({config.http_port, config.input_port} - {0}),
         ca_file=_ca_file(config.ca_file, directory / CA_FILE) if config.ca_file else "",
         is_tls_recorded=config.tls_verify == "record",
+        is_tls_old=config.tls_old,
         http_version=config.http_version,
         headers=_own_headers(config),
         proxy=proxy,

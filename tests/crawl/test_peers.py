@@ -8,7 +8,15 @@ import pytest
 
 from larbinpy.testing.servers import Connection, Server, response
 from tests.crawl.crawls import Crawl, Line
-from tests.crawl.peers import Nginx, make_certificates, microsocks, tinyproxy
+from tests.crawl.peers import (
+    Nginx,
+    free_port,
+    make_certificates,
+    microsocks,
+    running,
+    tinyproxy,
+    tool,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,6 +48,21 @@ def test_a_file_of_certificates(tmp_path: Path) -> None:
     assert (outcomes(without), outcomes(lines)) == (["tlsError"], ["success"])
     assert outcomes(other) == ["tlsError"]
     assert [("name=a.test" in line, " 200 " in line) for line in nginx.requests] == [(True, True)]
+
+
+def test_a_server_of_old(tmp_path: Path) -> None:
+    """OpenSSL's own server, told to speak TLS 1.0 alone: its page wants tlsOld, and the log says
+    why it was not had without."""
+    ca = make_certificates(tmp_path, "a.test")
+    port = free_port()
+    words = f"{tool('openssl')} s_server -accept {port} -www -quiet -tls1"
+    keys = f"-cert {tmp_path}/server.pem -key {tmp_path}/server.key -cipher DEFAULT:@SECLEVEL=0"
+    url = f"https://a.test:{port}/"
+    with running([*words.split(), *keys.split()], port, tmp_path / "log"):
+        without = crawl(tmp_path, url, caFile=f'"{ca}"', ignoreRobots="")
+        lines = crawl(tmp_path, url, caFile=f'"{ca}"', ignoreRobots="", tlsOld="")
+    assert (outcomes(without), outcomes(lines)) == (["tlsError"], ["success"])
+    assert "protocol version" in without[0]["reason"]
 
 
 @pytest.mark.parametrize(
