@@ -56,7 +56,8 @@ WORDS: Final[dict[str, list[bytes]]] = {
     ],
     "pages": [
         b'Content-Type:', b'text/html;', b'charset=utf-8', b'\n', b'\n\n', b'content-type : ',
-        b'Content-Encoding:', b'X-Robots-Tag:', b'Link:', b'rel=canonical', b'ETag:', b'"x"',
+        b'Content-Encoding:', b'X-Robots-Tag:', b'Link:', b'rel=canonical', b'<', b'>;rel="',
+        b'anchor=', b'\\"', b'ETag:', b'"x"',
         b'Last-Modified:', b'Sun, 06 Nov 1994 08:49:37 GMT', b'http://a.test/', b'<a href=', b'>',
         b'<link rel=canonical href=', b'<meta name=robots content=', b'nofollow', b'<base href=',
         b'<title>', b'\xef\xbb\xbf', b'\xff\xfe', b'\r\n', b'http://\xc3\xa9.test/', b'&amp;', b'#',

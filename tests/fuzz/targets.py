@@ -19,6 +19,7 @@ from larbinpy._native.plainpage import PlainPages
 from larbinpy.links.filters import make_filter
 from larbinpy.parse import charset, decode, directives, headers, html, listing
 from larbinpy.parse.labels import CODECS, TABLES
+from larbinpy.parse.linkheader import canonical_of
 from larbinpy.parse.page import HTML_TYPES, PageReader, plain_type
 from larbinpy.politeness.robots import Rules, sitemaps_of
 from tests.records import page
@@ -98,12 +99,13 @@ def sitemaps(data: bytes) -> None:
     listing.read_sitemap(data, b"", 100)
     for found in (
         listscan.scan_xml(data, 50),
-        listscan.scan_xml(data, 50, every=True),
+        listscan.scan_xml(data, 50, every=True, details=True),
         listscan.scan_text(data, 50),
         listscan.scan_lines(data, 50),
     ):
         links = read_found(found.links)
         assert len(links) == found.count <= 50
+        assert len(found.details) in (0, found.count)
         for _, _, _, value in links:
             value.decode()
 
@@ -121,6 +123,8 @@ def pages(data: bytes) -> None:
         line = LINES.lines([reading])
         assert line.isascii()
         assert json.loads(line)["bytes"] == len(reading.body)
+    target = canonical_of(head, got.url)
+    assert target is None or target in head
 
 
 def bodies(data: bytes) -> None:
