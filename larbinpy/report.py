@@ -34,6 +34,9 @@ REPORTED: Final = {
 Duplicates are dropped by parsers, and what they do not know any more by the seen set.
 """
 
+MOST_LEFT: Final = 1000
+"""Hosts and domains that a run names."""
+
 
 @dataclass(slots=True)
 class Totals:
@@ -81,6 +84,8 @@ class Run:
     error: str | None = None
     paused: str | None = None
     """Why the crawl waits."""
+    left: list[str] = field(default_factory=list)
+    """Which hosts and domains are left because they say nothing new; the first ``MOST_LEFT``."""
     base: Totals | None = None
     """Totals when the run began."""
     rates: dict[str, float] = field(default_factory=dict)
@@ -107,6 +112,7 @@ def build(run: Run, totals: Totals) -> dict[str, Any]:
         "run": {name: counters[name] - base[name] for name in REPORTED},
         "outcomes": totals.outcomes(),
         "filtered": totals.filtered(),
+        "left": run.left,
         "rates": run.rates,
         "identity": totals.identity,
         "processes": run.processes,

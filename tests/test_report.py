@@ -10,7 +10,7 @@ from larbinpy.report import Run, Totals
 
 FIELDS = [
     "started", "ended", "seconds", "exit", "paused", "counters", "run", "outcomes", "filtered",
-    "rates", "identity", "processes",
+    "left", "rates", "identity", "processes",
 ]  # fmt: skip
 
 

@@ -132,7 +132,7 @@ class Shard:
             peer = bad.pop()
             self._control.tell("bad", role=peer.role, index=peer.index, text=peer.fault)
         while left:
-            self._say(left.pop())
+            self._control.tell("left", text=left.pop())
 
     # --- the disk --------------------------------------------------------------------------
 

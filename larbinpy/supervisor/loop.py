@@ -215,6 +215,10 @@ class Supervisor:
     def _on_notice(self, _child: Child, message: dict[str, Any]) -> None:
         self._observer.say(message["text"])
 
+    def _on_left(self, _child: Child, message: dict[str, Any]) -> None:
+        """A shard asks nothing more of a host, or of a domain's new hosts."""
+        self._observer.left(message["text"])
+
     def _on_drained(self, child: Child, _message: dict[str, Any]) -> None:
         """Shards end together: the last pages of one may have links for the others."""
         self._stopping.drained(child)
@@ -243,6 +247,7 @@ class Supervisor:
         "sites": _on_sites,
         "seeds": _on_seeds,
         "notice": _on_notice,
+        "left": _on_left,
         "drained": _on_drained,
         "refused": _on_refused,
         "bad": _on_bad,

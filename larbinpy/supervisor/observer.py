@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from larbinpy import report, stats
-from larbinpy.report import Run, Totals
+from larbinpy.report import MOST_LEFT, Run, Totals
 from larbinpy.shared import ParserWord
 from larbinpy.stats import COUNTERS, IDENTITY
 from larbinpy.supervisor import ending
@@ -61,6 +61,12 @@ class Observer:
         if child.role == "shard":
             self._blocks.setdefault(child.index, [0] * (len(COUNTERS) + len(IDENTITY)))
         self._pages_before[child.pid] = self._pages_counted(child)
+
+    def left(self, text: str) -> None:
+        """Somebody is left; a crawl that meets very many traps names the first ones."""
+        if len(self._run.left) < MOST_LEFT:
+            self._run.left.append(text)
+            self.say(text)
 
     def begin(self) -> Totals:
         """All shards are up: what they have recovered is where this run begins."""

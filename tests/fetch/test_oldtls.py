@@ -1,4 +1,7 @@
-"""Servers whose TLS is older than OpenSSL 3 likes: a clear outcome, and what ``tlsOld`` changes."""
+"""Servers whose TLS is older than OpenSSL 3 likes: a clear outcome, and what ``tlsOld`` changes.
+
+scrapy/scrapy#5491, scrapy/scrapy#2717.
+"""
 
 from __future__ import annotations
 

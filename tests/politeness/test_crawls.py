@@ -293,3 +293,5 @@ def test_traps_are_left_and_an_honest_host_is_not(tmp_path: Path) -> None:
     assert asked[honest] == 61
     reasons = {line["reason"] for line in crawl.log() if line["outcome"] == "earlyStop"}
     assert reasons == {"sameContent"}
+    (left,) = crawl.report()["left"]
+    assert left.startswith(f"no more pages of {OTHER} are asked for: the last ")

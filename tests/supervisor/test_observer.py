@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from larbinpy.config import Config
+from larbinpy.report import MOST_LEFT
 from larbinpy.shared import CrawlMemory, ParserWord
 from larbinpy.stats import COUNTERS, IDENTITY
 from larbinpy.supervisor import ending
@@ -84,6 +85,15 @@ def view(tmp_path: Path) -> Iterator[View]:
     made = View(tmp_path)
     yield made
     os.close(made.memory.fd)
+
+
+def test_who_is_left_is_said_and_kept(tmp_path: Path) -> None:
+    """As many as a report is for; a crawl of very many traps does not fill the terminal."""
+    view = View(tmp_path)
+    for number in range(MOST_LEFT + 5):
+        view.observer.left(f"left {number}")
+    assert len(view.said().splitlines()) == MOST_LEFT
+    assert view.observer._run.left[:: MOST_LEFT - 1] == ["left 0", f"left {MOST_LEFT - 1}"]
 
 
 def test_totals_are_those_of_the_shards_that_are_up(view: View) -> None:
