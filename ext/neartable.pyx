@@ -1,7 +1,9 @@
 """A table of the latest different pages of each host, by simhash, that all parsers share.
 
 Idea: hosts fall into buckets; a bucket is a ring of 63 pages. A page is compared with all of them
-(one exclusive or and one population count each), and is remembered if it is near to none.
+(one exclusive or and one population count each), and is remembered if it is near to none. A page
+that others are near to moves to the front once it is among the older half: the copies of a trap are
+told as long as there are some, however many other hosts share its bucket.
 
 1. A simhash stands there combined with a keyed hash of its host: the pages of another host of the
    bucket look like chance (63 of them are near to a page with a chance of 10**-6), and nobody can
@@ -34,6 +36,7 @@ cdef extern from * nogil:
 cdef enum:
     WORD_BYTES = 8
     PAGES = 63
+    NONE = -1
     BUCKET_BYTES = 1024
     HASH_BITS = 64
 
@@ -49,20 +52,20 @@ cdef struct near_bucket:
     near_page pages[PAGES]
 
 
-cdef inline uint64_t nearest(near_bucket *bucket, uint64_t simhash, uint64_t page_id,
-                             int bits) noexcept nogil:
-    """The id of the page that is nearest and near enough, of the page itself, or 0."""
-    cdef uint64_t found = 0, other
-    cdef int i, distance, least = bits + 1
+cdef inline int nearest(near_bucket *bucket, uint64_t simhash, uint64_t page_id,
+                        int bits) noexcept nogil:
+    """The place of the page that is nearest and near enough, of the page itself, or ``NONE``."""
+    cdef uint64_t other
+    cdef int i, distance, found = NONE, least = bits + 1
     for i in range(PAGES):
         other = load_word(&bucket.pages[i].id, RELAXED)
         if other == 0:
             continue
         if other == page_id:
-            return page_id
+            return i
         distance = count_bits(load_word(&bucket.pages[i].simhash, RELAXED) ^ simhash)
         if distance < least:
-            found, least = other, distance
+            found, least = i, distance
     return found
 
 
@@ -70,6 +73,18 @@ cdef inline void remember(near_bucket *bucket, uint64_t simhash, uint64_t page_i
     cdef near_page *page = &bucket.pages[fetch_add(&bucket.added, 1, RELAXED) % PAGES]
     store_word(&page.simhash, simhash, RELAXED)
     store_word(&page.id, page_id, RELAXED)
+
+
+cdef inline void renew(near_bucket *bucket, int place) noexcept nogil:
+    """Move a page to the front, when as many have come since as the older half holds."""
+    cdef near_page found
+    if (load_word(&bucket.added, RELAXED) + PAGES - 1 - place) % PAGES < PAGES // 2:
+        return
+    found.simhash = load_word(&bucket.pages[place].simhash, RELAXED)
+    found.id = load_word(&bucket.pages[place].id, RELAXED)
+    store_word(&bucket.pages[place].id, 0, RELAXED)
+    if found.id:
+        remember(bucket, found.simhash, found.id)
 
 
 @cython.final
@@ -114,14 +129,19 @@ cdef class NearTable:
         cdef const uint8_t *text = host
         cdef size_t size = len(host)
         cdef const uint8_t *key = self._key
-        cdef uint64_t hashed, found
+        cdef uint64_t hashed, other = 0
         cdef near_bucket *bucket
+        cdef int found
         if page_id == 0:
             raise ValueError("no page has the id 0")
         with nogil:
             hashed = siphash13(key, text, size)
             bucket = &self._buckets[scale64(hashed, self._size)]
             found = nearest(bucket, simhash ^ hashed, page_id, self._bits)
-            if found == 0:
+            if found == NONE:
                 remember(bucket, simhash ^ hashed, page_id)
-        return 0 if found == page_id else found
+            else:
+                other = load_word(&bucket.pages[found].id, RELAXED)
+                if other != page_id:
+                    renew(bucket, found)
+        return 0 if other == page_id else other

@@ -88,6 +88,20 @@ def test_the_latest_pages_are_remembered() -> None:
     assert known.near(HOST, pages[0], 2000) == 0
 
 
+def test_a_page_with_copies_stays() -> None:
+    """However many pages of other hosts come to its bucket in between; one without is forgotten."""
+    rng = random.Random(1)
+    known = table()
+    assert known.near(HOST, 5, 1) == known.near(HOST, 2**64 - 1, 2) == 0
+    for turn in range(20):
+        for number in range(25):
+            assert (
+                known.near(b"b%d.test" % turn, rng.getrandbits(64), 1000 + 25 * turn + number) == 0
+            )
+        assert known.near(HOST, 5, 3 + turn) == 1
+    assert known.near(HOST, 2**64 - 1, 99) == 0
+
+
 def test_two_tables_share_their_memory() -> None:
     """As two parsers do."""
     memory = bytearray(4 * BUCKET)

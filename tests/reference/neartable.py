@@ -30,10 +30,17 @@ class NearTable:
         ]
         distance, at = min(near, default=(65, 0))
         if distance <= self._bits:
-            found: int = pages[at][1]
-            return found
+            value, found = pages[at]
+            (added,) = struct.unpack_from("<Q", self._buffer, bucket)
+            if (added + PAGES - 1 - at) % PAGES >= PAGES // 2:
+                struct.pack_into("<Q", self._buffer, bucket + 16 + 16 * at + 8, 0)
+                self._remember(bucket, value, found)
+            return int(found)
+        self._remember(bucket, simhash ^ hashed, page_id)
+        return 0
+
+    def _remember(self, bucket: int, value: int, page_id: int) -> None:
         (added,) = struct.unpack_from("<Q", self._buffer, bucket)
         struct.pack_into("<Q", self._buffer, bucket, added + 1)
         place = bucket + 16 + 16 * (added % PAGES)
-        struct.pack_into("<QQ", self._buffer, place, simhash ^ hashed, page_id)
-        return 0
+        struct.pack_into("<QQ", self._buffer, place, value, page_id)
