@@ -3,9 +3,9 @@
 #define LARBINPY_HOSTTABLE_H
 
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "largepages.h"
 #include "mix.h"
 #include "siphash.h"
 
@@ -25,14 +25,24 @@ static inline uint64_t hash_of_host(const uint8_t *key, const uint8_t *host, siz
     return siphash13(key, host, size) | 1; /* 0 marks an empty slot */
 }
 
-/* -1 when there is no memory; the owner frees `slots`. */
+/* -1 when there is no memory. */
 static inline int hosts_init(host_table *hosts, uint64_t limit) {
     hosts->limit = limit;
     hosts->used = 0;
     hosts->size = 2;
     while (hosts->size < 2 * limit) hosts->size *= 2;
-    hosts->slots = calloc(hosts->size, sizeof(host_domain));
+    hosts->slots = table_alloc(hosts->size * sizeof(host_domain));
     return hosts->slots ? 0 : -1;
+}
+
+/* What was never made, too, if it is all zero. */
+static inline void hosts_free(host_table *hosts) {
+    table_free(hosts->slots, hosts->size * sizeof(host_domain));
+}
+
+/* Where to look first for a host. */
+static inline host_domain *hosts_slot(const host_table *hosts, uint64_t host) {
+    return &hosts->slots[mix64(host) & (hosts->size - 1)];
 }
 
 /* The slot of a host, or the empty one where it belongs. */

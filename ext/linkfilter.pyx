@@ -27,7 +27,6 @@ Cost: O(bytes of the page's links), about 2 us for 30 links of 50 bytes.
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.stdlib cimport free
 from libc.string cimport memset
 
 from checks cimport checked_key, checked_shards
@@ -35,10 +34,10 @@ from layout cimport KIND_SITEMAP, LINK_HTTPS, LINK_SEED
 from linkask cimport ask_domains, choose_again, drop_unchosen, has_domain_in
 from linkpage cimport (
     drop_known, drop_outside, free_links, look_up_domains, reserve_links,
-    take_allowed, written_add, written_forget, written_init,
+    take_allowed, written_add, written_forget, written_free, written_init,
 )
 from linkrules cimport (
-    ACCEPTED, OUT_SITE, REASONS, hosts_init, link_limits, link_rules, page_facts,
+    ACCEPTED, OUT_SITE, REASONS, hosts_free, hosts_init, link_limits, link_rules, page_facts,
     queued_url, set_depth, still,
 )
 from linksettings cimport checked_u16, fill_places, fill_suffixes, free_rules, limit_of
@@ -140,9 +139,9 @@ cdef class LinkFilter:
 
     def __dealloc__(self):
         free_links(&self._page)
-        free(self._hosts.slots)
+        hosts_free(&self._hosts)
         free_rules(&self._rules)
-        free(self._written.slots)
+        written_free(&self._written)
 
     cdef int set_suffixes(self, forbidden, priority, domains) except -1:
         self._texts = [

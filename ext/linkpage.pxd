@@ -14,7 +14,7 @@ from libc.string cimport memcpy, memset
 from layout cimport LINK_FORCE, fingerprint, resolved_link, siphash13
 from linkrules cimport (
     ACCEPTED, DUPLICATE, LINKS_PER_PAGE, OUT_SITE, REASONS, candidate, hash_of_host, host_domain,
-    host_of, host_table, hosts_find, is_host, link_rules, page_facts, url_of, verdict,
+    host_of, host_table, hosts_find, hosts_slot, is_host, link_rules, page_facts, url_of, verdict,
 )
 
 
@@ -26,6 +26,7 @@ cdef extern from "written.h" nogil:
     ctypedef struct written_cache:
         uint64_t *slots
     int written_init(written_cache *cache, int bits)
+    void written_free(written_cache *cache)
     uint64_t *written_slot(const written_cache *cache, uint64_t fp)
     bint written_has(const written_cache *cache, uint64_t fp)
     void written_add(written_cache *cache, const uint64_t *fps, int64_t count)
@@ -121,15 +122,20 @@ cdef inline int64_t look_up_domains(page_links *page, int64_t count, const host_
         found = &page.found[i]
         if before is not NULL and is_host(found.link, host_of(before), before.host_len):
             found.host = page.found[i - 1].host
+        else:
+            found.host = hash_of_host(key, host_of(found.link), found.link.host_len)
+            PREFETCH_READ(hosts_slot(hosts, found.host))
+        before = found.link
+    for i in range(count):
+        found = &page.found[i]
+        if i and found.host == page.found[i - 1].host:
             found.domain = page.found[i - 1].domain
             found.has_domain = page.found[i - 1].has_domain
         else:
-            found.host = hash_of_host(key, host_of(found.link), found.link.host_len)
             slot = hosts_find(hosts, found.host)
             found.domain = slot.domain
             found.has_domain = slot.host != 0
         missing += not found.has_domain
-        before = found.link
     return missing
 
 

@@ -45,6 +45,8 @@ cdef extern from "hosttable.h" nogil:
         host_domain *slots
     uint64_t hash_of_host(const uint8_t *key, const uint8_t *host, size_t size)
     int hosts_init(host_table *hosts, uint64_t limit)
+    void hosts_free(host_table *hosts)
+    host_domain *hosts_slot(const host_table *hosts, uint64_t host)
     host_domain *hosts_find(const host_table *hosts, uint64_t host)
     void hosts_put(host_table *hosts, uint64_t host, uint64_t domain)
 

@@ -7,8 +7,8 @@ from libc.stdint cimport UINT32_MAX, uint8_t, uint16_t, uint32_t
 from libc.stdlib cimport calloc, free
 
 from linkrules cimport (
-    MAX_U16, hash_of_host, host_table, hosts_init, hosts_put, link_rules, suffix, suffix_set,
-    suffixes_add, suffixes_init,
+    MAX_U16, hash_of_host, host_table, hosts_free, hosts_init, hosts_put, link_rules, suffix,
+    suffix_set, suffixes_add, suffixes_init,
 )
 
 
@@ -54,6 +54,6 @@ cdef inline void free_rules(link_rules *rules) noexcept:
     free(rules.never_forbidden.entries)
     free(rules.priority.entries)
     free(rules.domains.entries)
-    free(rules.sites.slots)
-    free(rules.site_domains.slots)
-    free(rules.prefixes.slots)
+    hosts_free(&rules.sites)
+    hosts_free(&rules.site_domains)
+    hosts_free(&rules.prefixes)

@@ -7,8 +7,8 @@
 #define LARBINPY_WRITTEN_H
 
 #include <stdint.h>
-#include <stdlib.h>
 
+#include "largepages.h"
 #include "mix.h"
 #include "siphash.h"
 
@@ -18,13 +18,17 @@ typedef struct {
     int shift;
 } written_cache;
 
-/* An empty cache of 2**bits slots, of 1 to 32 bits; -1 when there is no memory.  The owner frees
- * `slots`. */
+/* An empty cache of 2**bits slots, of 1 to 32 bits; -1 when there is no memory. */
 static inline int written_init(written_cache *cache, int bits) {
     cache->size = (uint64_t)1 << bits;
     cache->shift = 64 - bits;
-    cache->slots = calloc(cache->size, sizeof(uint64_t));
+    cache->slots = table_alloc(cache->size * sizeof(uint64_t));
     return cache->slots ? 0 : -1;
+}
+
+/* What was never made, too, if it is all zero. */
+static inline void written_free(written_cache *cache) {
+    table_free(cache->slots, cache->size * sizeof(uint64_t));
 }
 
 static inline uint64_t *written_slot(const written_cache *cache, uint64_t fp) {
