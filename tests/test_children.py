@@ -112,10 +112,13 @@ def echo(monkeypatch: pytest.MonkeyPatch) -> Iterator[Child]:
         return popen([command[0], "-c", ECHO.replace("FD", fd)], **more)
 
     monkeypatch.setattr(children.subprocess, "Popen", spawn)  # type: ignore[attr-defined]
+    # Tests that a shell runs in the background begin with interrupts ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     child = Child("shard", 7)
     yield child
     child.kill()
     child.channel.close()
+    signal.signal(signal.SIGINT, before)
 
 
 def heard(child: Child) -> dict[str, Any]:
