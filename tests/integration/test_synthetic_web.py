@@ -23,6 +23,7 @@ from tests.integration.crawl import (
     crawl_of,
     outcome_counts,
 )
+from tests.patience import PATIENCE_S
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -187,7 +188,7 @@ def test_two_hundred_hosts_of_a_hundred_pages(tmp_path: Path, fetch: int, parse:
     processes = {"fetchProcesses": str(fetch), "parseProcesses": str(parse)}
     with WebProcess(WebSpec(hosts=200, pages=100), tmp_path / "web") as web:
         crawl = crawl_of(web, tmp_path, scope, **processes)
-        check(crawl.run(timeout_s=200), crawl, web, expected(web.spec, scope))
+        check(crawl.run(timeout_s=4 * PATIENCE_S), crawl, web, expected(web.spec, scope))
 
 
 def test_lines_and_files_hold_what_was_served(tmp_path: Path) -> None:
