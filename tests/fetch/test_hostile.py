@@ -208,7 +208,7 @@ def test_a_stall_on_a_connection_used_before_is_no_failure_to_connect() -> None:
 
 def test_stalled_tls_handshake() -> None:
     """A peer that accepts and says nothing holds a slot for the connect limit only."""
-    client = Client(connect_timeout_s=0.3)
+    client = Client(connect_timeout_s=1.0)
     with Server(answer_and_stall()) as server:
         job = job_for(server.port, https=True)
         job.url = job.url.replace(b"http:", b"https:")
