@@ -1,8 +1,10 @@
 # Fields of ``ext/contents.pyx``, for the kernels that use it.
 
+from libc.stdint cimport uint64_t
+
 
 cdef class Contents:
-    cdef unsigned char latest[64]
+    cdef uint64_t latest[4]
     cdef unsigned char kept
     cdef unsigned char next
     cdef public bint is_left

@@ -25,7 +25,7 @@ def fetch(budget: Budgets, url: bytes, *, digest: bytes = b"", is_good: bool = T
     answer, name = budget.ask(host, url)
     if answer is Answer.YES:
         budget.take(1, host, url)
-        budget.settle(1, host, digest or url, is_good=is_good)
+        budget.settle(1, host, digest or url[::-1], is_good=is_good)
     return name
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from larbinpy._native.contents import Contents
 from tests.reference.contents import Contents as Plain
 
-DIGESTS = st.integers(0, 8).map(lambda number: number.to_bytes(16, "big"))
+DIGESTS = st.integers(0, 8).map(lambda number: number.to_bytes(16, "little"))
 
 
 PAGES = st.tuples(DIGESTS, st.booleans(), st.booleans(), st.integers(0, 1))
@@ -31,9 +31,9 @@ def grown(pages: int, *, same: int = 0) -> Contents:
     """After so many different pages, and then the same so often."""
     contents = Contents()
     for number in range(pages):
-        contents.add(number.to_bytes(16, "big"), watched=0)
+        contents.add(number.to_bytes(16, "little"), watched=0)
     for _ in range(same):
-        contents.add((pages - 1).to_bytes(16, "big"))
+        contents.add((pages - 1).to_bytes(16, "little"))
     return contents
 
 
