@@ -134,7 +134,10 @@ class Copies:
         self._first = Victim(web, directory / "killed", KEYS)
         watch = Watch(self._first.state, SHARDS)
         life = self._first.start()
-        watch.wait(lambda: watch.shards[0].rotations >= ROTATIONS, PATIENCE_S)
+        first = watch.shards[0]
+        watch.wait(lambda: first.rotations >= ROTATIONS or life.code is not None, PATIENCE_S)
+        if first.rotations < ROTATIONS:
+            raise RuntimeError("the crawl that was to be killed ended before it had rotated")
         life.kill_group()
         watch.close()
         self._requests = web.requests()

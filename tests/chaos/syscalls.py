@@ -49,6 +49,8 @@ CUT: Final = ("torn", "short")
 ERRORS: Final = {"enospc": "No space left on device", "eio": "Input/output error"}
 SHARDS: Final = 1
 KEYS: Final = {"fetchProcesses": str(SHARDS)}
+SLOWLY: Final = {"waitDuration": "0.5"}
+"""Segments are deleted once a second: that must come long before the end, on any machine."""
 MOST_RUNS: Final = 3
 WEB_POSITIONS: Final = 40
 """A web answers for so many crawls; its log is read for each."""
@@ -128,12 +130,19 @@ class Bench:
         return [line.split()[0] for line in lines]
 
     def prepare(self) -> None:
-        """Kill a crawl that has rotated and deleted, for role ``recovery``."""
+        """Kill a crawl that has rotated and deleted, for role ``recovery``.
+
+        Raises:
+            RuntimeError: it ended before that.
+        """
         before = len(self._web.requests())
-        victim = Victim(self._web, self._prepared, KEYS)
+        victim = Victim(self._web, self._prepared, KEYS | SLOWLY)
         watch = Watch(victim.state, SHARDS)
         life = victim.start()
-        watch.wait(lambda: watch.shards[0].deletions > 0, PATIENCE_S)
+        deleted = watch.shards[0]
+        watch.wait(lambda: deleted.deletions > 0 or life.code is not None, PATIENCE_S)
+        if not deleted.deletions:
+            raise RuntimeError("the crawl that was to be killed had deleted nothing")
         life.kill_group()
         watch.close()
         self._prepared_requests = self._web.requests()[before:]
