@@ -10,6 +10,7 @@ import os
 import select
 import socket
 import struct
+import threading
 from array import array
 from collections import deque
 from dataclasses import dataclass
@@ -39,9 +40,15 @@ class FrameType(IntEnum):
     CONTROL = 16
 
 
-_BUFFER: Final = memoryview(bytearray(_RECEIVE_BYTES))
-"""What a call reads goes through here, in all channels: a buffer made for each call would cost
-more than its bytes."""
+class _Buffer(threading.local):
+    """What a call reads goes through here, in all channels of a thread: a buffer made for each call
+    would cost more than its bytes, and another thread's bytes must not come between."""
+
+    def __init__(self) -> None:
+        self.view = memoryview(bytearray(_RECEIVE_BYTES))
+
+
+_BUFFER: Final = _Buffer()
 _ANCILLARY_BYTES: Final = socket.CMSG_SPACE(_MAX_DESCRIPTORS * 4)
 _KNOWN_TYPES: Final = frozenset(FrameType)
 
@@ -192,9 +199,10 @@ class Channel:
         Cost: a frame is copied once, the one that came in pieces twice.
         """
         frames: list[Frame] = []
+        buffer = _BUFFER.view
         while not self.is_closed:
             try:
-                size, ancillary, _, _ = self._sock.recvmsg_into([_BUFFER], _ANCILLARY_BYTES)
+                size, ancillary, _, _ = self._sock.recvmsg_into([buffer], _ANCILLARY_BYTES)
             except BlockingIOError:
                 break
             except OSError:
@@ -204,7 +212,7 @@ class Channel:
                     self._descriptors.extend(array("i", data))
             if not size:
                 self.is_closed = True
-            self._take(_BUFFER[:size], frames)
+            self._take(buffer[:size], frames)
             if size < _RECEIVE_BYTES:
                 break
         return frames

@@ -6,6 +6,8 @@ import os
 import random
 import socket
 import struct
+import sys
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -200,3 +202,28 @@ def test_wait_ends_when_something_comes(ends: tuple[Channel, Channel]) -> None:
     left.flush()
     assert right.wait()
     assert len(frames(right, 1)) == 1
+
+
+def test_threads_do_not_meet_in_each_others_bytes() -> None:
+    """Each has channels of its own; however often they change places, each gets what is its."""
+    taken: dict[int, set[bytes]] = {}
+
+    def talk(number: int) -> None:
+        payload = bytes([number]) * 5000
+        with pair() as (left, right):
+            for _ in range(300):
+                left.send(FrameType.LINKS, payload)
+                left.flush()
+                taken.setdefault(number, set()).update(f.payload for f in frames(right, 1))
+
+    before_s = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=talk, args=(number,)) for number in (1, 2, 3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(before_s)
+    assert taken == {number: {bytes([number]) * 5000} for number in (1, 2, 3)}
