@@ -45,7 +45,7 @@ class SlotMaker:
         self._own_headers = {
             origin: _with_own(self._headers, own) for origin, own in options.headers.items()
         }
-        self._proxy_ip = packed(options.proxy_ip) if options.proxy else b""
+        self._proxy_ip = _packed(options.proxy_ip) if options.proxy else b""
 
     @property
     def is_plain(self) -> bool:
@@ -132,7 +132,7 @@ class SlotMaker:
         )
 
 
-def packed(address: str) -> bytes:
+def _packed(address: str) -> bytes:
     """The 4 or 16 bytes of an address."""
     return socket.inet_pton(socket.AF_INET6 if ":" in address else socket.AF_INET, address)
 

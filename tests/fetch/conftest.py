@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import shutil
+import subprocess
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -14,6 +16,7 @@ from tests.patience import PATIENCE_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from larbinpy.fetch.cookies import CookieJar
     from larbinpy.testing.servers import Server
@@ -27,6 +30,24 @@ def job_for(port: int, path: bytes = b"/", *, host: bytes = b"a.test", **more: A
     url = b"http://%b:%d%b" % (host, port, path)
     job = FetchJob(id=1, url=url, host=host, port=port, https=False, ip=LOOPBACK)
     return replace(job, **more)
+
+
+def self_signed(directory: Path, *key: str) -> Path:
+    """A certificate for a.test, with its key in the same file; skips without openssl.
+
+    Args:
+        key: openssl's words for the kind of key.
+    """
+    if shutil.which("openssl") is None:
+        pytest.skip("no openssl command")
+    file = directory / "pem"
+    secret = file.with_name("key")
+    words = ["openssl", "req", "-x509", "-newkey", *key, "-nodes", "-days", "2"]
+    words += ["-subj", "/CN=a.test", "-addext", "subjectAltName=DNS:a.test"]
+    words += ["-keyout", str(secret), "-out", str(file)]
+    subprocess.run(words, check=True, capture_output=True)
+    file.write_bytes(file.read_bytes() + secret.read_bytes())
+    return file
 
 
 class Client:

@@ -6,7 +6,6 @@ scrapy/scrapy#5491, scrapy/scrapy#2717.
 from __future__ import annotations
 
 import os
-import shutil
 import ssl
 import subprocess
 from dataclasses import replace
@@ -17,7 +16,7 @@ import pytest
 from larbinpy.records import FetchResult, Outcome
 from larbinpy.testing.servers import Connection, Server, answer, response
 from tests.crawl.peers import free_port, running
-from tests.fetch.conftest import Client, job_for
+from tests.fetch.conftest import Client, job_for, self_signed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,16 +30,7 @@ ECDHE_RSA_AES128_GCM = b"\xc0\x2f"
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A self-signed RSA certificate for a.test, with its key in the same file."""
-    if shutil.which("openssl") is None:
-        pytest.skip("no openssl command")
-    file = tmp_path_factory.mktemp("tls") / "pem"
-    key = file.with_name("key")
-    openssl(
-        "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=a.test",
-        "-addext", "subjectAltName=DNS:a.test", "-keyout", str(key), "-out", str(file),
-    )  # fmt: skip
-    file.write_bytes(file.read_bytes() + key.read_bytes())
-    return file
+    return self_signed(tmp_path_factory.mktemp("tls"), "rsa:2048")
 
 
 def openssl(*words: str) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
 import ssl
-import subprocess
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +12,7 @@ from larbinpy.domain import Domains
 from larbinpy.fetch.cookies import CookieJar
 from larbinpy.records import FetchResult, Outcome
 from larbinpy.testing.servers import Connection, Server, answer, response
-from tests.fetch.conftest import Client, job_for
+from tests.fetch.conftest import Client, job_for, self_signed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,19 +23,8 @@ ANSWER = answer(response(b"secret", fields=b"Content-Type: text/html\r\nSet-Cook
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A self-signed certificate for a.test, with its key in the same file."""
-    if shutil.which("openssl") is None:
-        pytest.skip("no openssl command")
-    file = tmp_path_factory.mktemp("tls") / "pem"
-    key = file.with_name("key")
-    make = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2"
-    names = ["-subj", "/CN=a.test", "-addext", "subjectAltName=DNS:a.test"]
-    subprocess.run(
-        [*make.split(), *names, "-keyout", str(key), "-out", str(file)],
-        check=True,
-        capture_output=True,
-    )
-    file.write_bytes(file.read_bytes() + key.read_bytes())
-    return file
+    kind = "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"
+    return self_signed(tmp_path_factory.mktemp("tls"), *kind)
 
 
 def get(
