@@ -10,6 +10,7 @@ from larbinpy import state
 from larbinpy.errors import ConfigError
 from larbinpy.seeds.sources import STANDARD_INPUT
 from larbinpy.supervisor.loop import Supervisor
+from larbinpy.supervisor.parts import SupervisorParts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,7 +46,8 @@ def crawl(
     directory = state.StateDirectory(config.state_dir)
     try:
         manifest = state.begin(directory, config, reload=reload)
-        return Supervisor(config, directory, manifest, reread=reread).run()
+        parts = SupervisorParts.make(config, directory, manifest, reread=reread)
+        return Supervisor(parts).run()
     finally:
         directory.close()
 

@@ -19,9 +19,10 @@ from larbinpy.frames import Channel, FrameType
 from larbinpy.records import ID_SHARD_SHIFT
 from larbinpy.shared import Global, ShardWord
 from larbinpy.state import StateDirectory, begin
-from larbinpy.supervisor import crew, ending, loop
+from larbinpy.supervisor import crew, ending, inbox
 from larbinpy.supervisor.loop import Supervisor
 from larbinpy.supervisor.mending import DEATHS
+from larbinpy.supervisor.parts import SupervisorParts
 from larbinpy.supervisor.reloading import Reload
 from larbinpy.supervisor.signals import Signals
 from larbinpy.testing.clock import FakeClock
@@ -82,8 +83,11 @@ class Stage:
         self.clock = FakeClock()
         self.directory = StateDirectory(path)
         manifest = begin(self.directory, config, reload=False)
-        self.made = Supervisor(config, self.directory, manifest, clock=self.clock)
-        self.made._crew.start_all()
+        self.parts = SupervisorParts.make(config, self.directory, manifest, clock=self.clock)
+        self.memory = self.parts.memory
+        self.made = Supervisor(self.parts)
+        self.course = self.made._course
+        self.parts.crew.start_all()
         self.signals = Signals({})
 
     def of(self, role: str, index: int = 0) -> Actor:
@@ -102,11 +106,11 @@ class Stage:
 
     @property
     def exit(self) -> str | None:
-        return self.made._exit
+        return self.course.exit
 
     @property
     def error(self) -> str | None:
-        return self.made._observer._run.error
+        return self.parts.observer._run.error
 
 
 @pytest.fixture
@@ -114,16 +118,16 @@ def stage(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> Iterator[Stage]:
     """Two shards and a parser have been started."""
-    monkeypatch.setattr(loop, "TICK_S", 0.0)
+    monkeypatch.setattr(inbox, "TICK_S", 0.0)
     monkeypatch.setattr(Actor, "started", [], raising=False)
     monkeypatch.setattr(crew, "Child", Actor)
     made = Stage(tmp_path / "crawl", **getattr(request, "param", {}))
     yield made
-    made.made._crew.kill()
+    made.parts.crew.kill()
     for actor in Actor.started:
         actor.kill()
     made.directory.close()
-    os.close(made.made._memory.fd)
+    os.close(made.memory.fd)
     for sock in (made.signals._reader, made.signals._writer):
         sock.close()
 
@@ -176,7 +180,7 @@ def test_a_shard_that_is_started_again_fetches_again(stage: Stage) -> None:
 def test_the_limit_of_pages_becomes_tickets(stage: Stage) -> None:
     """As many as are left of it."""
     stage.begin()
-    assert stage.made._memory.globals.load(Global.TICKETS) == 10
+    assert stage.memory.globals.load(Global.TICKETS) == 10
 
 
 # --- the end -----------------------------------------------------------------------------------
@@ -200,7 +204,7 @@ def test_a_crawl_without_work_has_finished(stage: Stage) -> None:
 
 def test_a_crawl_goes_on_while_something_is_outstanding(stage: Stage) -> None:
     """Or a shard is down, which could bring more."""
-    words = stage.made._memory.shard[0].words
+    words = stage.memory.shard[0].words
     words.store(ShardWord.ACCEPTED, 2)
     seeds_are_read(stage)
     assert stage.exit is None
@@ -227,7 +231,7 @@ def test_the_limit_of_time(stage: Stage) -> None:
 
 def test_nothing_begins_after_the_end(stage: Stage) -> None:
     """A shard that comes up during a stop is not told to fetch, and no seeds are read."""
-    stage.made._on_signal()
+    stage.course.interrupt()
     stage.begin()
     assert stage.exit == ending.INTERRUPTED
     assert "resume" not in stage.of("shard", 0).told
@@ -247,7 +251,7 @@ def test_a_stop_is_shards_first(stage: Stage, monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr(Actor, "tell", obey)
     stage.begin()
-    stage.made._on_signal()
+    stage.course.interrupt()
     stage.made._stop(stage.signals)
     assert order == ["shard 0", "shard 1", "parser 0"]
     assert stage.exit == ending.INTERRUPTED
@@ -259,7 +263,7 @@ def test_a_stop_is_shards_first(stage: Stage, monkeypatch: pytest.MonkeyPatch) -
 def test_shards_end_when_all_have_drained(stage: Stage) -> None:
     """Or when those that have not are gone."""
     stage.begin()
-    stage.made._on_signal()
+    stage.course.interrupt()
     stage.of("shard", 1).say("drained")
     stage.turn()
     assert "end" not in stage.of("shard", 1).told
@@ -271,22 +275,22 @@ def test_shards_end_when_all_have_drained(stage: Stage) -> None:
 def test_a_second_signal_cuts_the_connections(stage: Stage) -> None:
     """The shards are told to wait for nothing."""
     stage.begin()
-    stage.made._on_signal()
+    stage.course.interrupt()
     assert "stop" not in stage.of("shard", 0).told
-    stage.made._on_signal()
+    stage.course.interrupt()
     assert stage.of("shard", 1).messages[-1] == {"verb": "stop", "drain_s": 0.0}
 
 
 def test_the_last_words_of_a_child_that_dies_in_a_stop(stage: Stage) -> None:
     """Its own text is the fault, not only its exit code."""
     stage.begin()
-    stage.made._exit = ending.FINISHED
+    stage.course.exit = ending.FINISHED
     for actor in Actor.started:
         actor.code = 0
     stage.of("shard", 0).code = 1
 
     stage.of("shard", 0).say("fault", text="disk full")
-    stage.made._bury()
+    stage.made._losses.bury()
     assert stage.exit == ending.FAULT
     assert stage.error == "shard 0: disk full"
 
@@ -303,30 +307,30 @@ def test_the_last_words_of_a_child_that_dies_in_a_stop(stage: Stage) -> None:
 def test_who_may_die_in_a_stop(stage: Stage, role: str, code: int, exit_name: str) -> None:
     """A parser leaves nothing undone that its shards do not know of; a shard has a successor."""
     stage.begin()
-    stage.made._exit = ending.FINISHED
+    stage.course.exit = ending.FINISHED
     stage.of(role).code = code
-    stage.made._bury()
+    stage.made._losses.bury()
     assert stage.exit == exit_name
 
 
 def test_a_shard_that_dies_in_a_stop_has_a_successor(stage: Stage) -> None:
     """It is told to stop as soon as it is there, and the others wait until it has drained."""
     stage.begin()
-    stage.made._on_signal()
-    stage.made._stopping.begin("shard", 1.0, 0.0)
+    stage.course.interrupt()
+    stage.parts.stopping.begin("shard", 1.0, 0.0)
     stage.of("shard", 0).say("drained")
     stage.of("shard", 1).say("drained")
     dead = stage.of("shard", 1)
     dead.code = -9
-    stage.made._bury()
+    stage.made._losses.bury()
     successor = stage.of("shard", 1)
     assert successor is not dead
     assert "end" not in successor.told
     successor.say("ready")
-    stage.made._hear(stage.signals)
+    stage.made._inbox.hear(stage.signals)
     assert successor.messages[-1] == {"verb": "stop", "drain_s": 1.0}
     successor.say("drained")
-    stage.made._hear(stage.signals)
+    stage.made._inbox.hear(stage.signals)
     assert [stage.of("shard", index).told[-1] for index in (0, 1)] == ["end", "end"]
     assert stage.exit == ending.INTERRUPTED
 
@@ -338,8 +342,8 @@ def test_an_end_that_cannot_be_noted(stage: Stage, monkeypatch: pytest.MonkeyPat
         raise StorageError("MANIFEST: No space left on device")
 
     stage.begin()
-    stage.made._on_signal()
-    monkeypatch.setattr(stage.made, "_directory", SimpleNamespace(save=refuse))
+    stage.course.interrupt()
+    monkeypatch.setattr(stage.parts, "directory", SimpleNamespace(save=refuse))
     stage.made._save_end()
     assert stage.exit == ending.INTERRUPTED
 
@@ -351,7 +355,7 @@ def test_a_parser_is_started_again(stage: Stage) -> None:
     """And joined to all shards; the page it had in hand is charged to it, by its shard."""
     stage.begin()
     page_id = 1 << ID_SHARD_SHIFT | 77
-    stage.made._memory.parser[0].begin(page_id, 5)
+    stage.memory.parser[0].begin(page_id, 5)
     stage.of("parser").code = -11
     stage.turn()
     assert stage.of("shard", 1).messages[-2:] == [
@@ -359,7 +363,7 @@ def test_a_parser_is_started_again(stage: Stage) -> None:
         {"verb": "peer", "role": "parser", "index": 0},
     ]
     assert "blame" not in stage.of("shard", 0).told
-    assert stage.made._memory.parser[0].blamed() is None
+    assert stage.memory.parser[0].blamed() is None
     assert stage.of("parser").told == ["start", "peer", "peer"]
 
 
@@ -369,7 +373,7 @@ def test_a_parser_that_takes_too_long_is_ended(stage: Stage) -> None:
     stage.begin()
     page_id = 1 << ID_SHARD_SHIFT | 77
     slow = stage.of("parser")
-    stage.made._memory.parser[0].begin(page_id, stage.clock.now_ns())
+    stage.memory.parser[0].begin(page_id, stage.clock.now_ns())
     stage.clock.pass_s(1.9)
     stage.turn()
     assert stage.of("parser") is slow
@@ -378,7 +382,7 @@ def test_a_parser_that_takes_too_long_is_ended(stage: Stage) -> None:
     assert slow.code == -signal.SIGKILL
     assert stage.of("parser") is not slow
     assert {"verb": "blame", "id": page_id} in stage.of("shard", 1).messages
-    assert stage.made._memory.parser[0].blamed() is None
+    assert stage.memory.parser[0].blamed() is None
 
 
 @keys(parser_deadline_s=2.0)
@@ -387,7 +391,7 @@ def test_a_page_that_is_through_in_the_last_moment_is_not_charged(
 ) -> None:
     """Nor the one that came after it."""
     stage.begin()
-    memory = stage.made._memory.parser[0]
+    memory = stage.memory.parser[0]
     memory.begin(1 << ID_SHARD_SHIFT | 77, stage.clock.now_ns())
     stage.clock.pass_s(2.0)
     kill = Actor.kill
@@ -405,7 +409,7 @@ def test_a_page_that_is_through_in_the_last_moment_is_not_charged(
 def test_a_dead_shards_tickets_come_back(stage: Stage) -> None:
     """It holds none while it is down."""
     stage.begin()
-    memory = stage.made._memory
+    memory = stage.memory
     memory.globals.store(Global.TICKETS, 5)
     assert memory.take_tickets(0, 3)
     stage.of("shard", 0).code = -9
@@ -420,7 +424,7 @@ def deaths(stage: Stage, role: str, code: int, *, apart_s: float, page: int | No
     for _ in range(DEATHS):
         stage.clock.pass_s(apart_s)
         if page is not None:
-            stage.made._memory.parser[0].begin(page, 5)
+            stage.memory.parser[0].begin(page, 5)
         stage.of(role).code = code
         stage.turn()
     return stage.exit
@@ -472,7 +476,7 @@ def test_a_seeder_that_dies_is_started_again(stage: Stage) -> None:
 def test_a_seeder_that_always_dies_ends_the_crawl(stage: Stage) -> None:
     """No crash loop."""
     assert deaths(stage, "seeder", -9, apart_s=1.0, page=7) == ending.FAULT
-    assert stage.made._memory.parser[0].blamed() == (7, 5)  # a page of a parser is not charged
+    assert stage.memory.parser[0].blamed() == (7, 5)  # a page of a parser is not charged
 
 
 @keys(seed_file=Path("-"))
@@ -527,12 +531,12 @@ def test_sites_are_told_before_the_seeder_goes_on(stage: Stage) -> None:
 def test_a_hangup_reads_the_configuration_again(stage: Stage) -> None:
     """Shards and parsers are told, successors begin with it, and the supervisor goes by it."""
     stage.begin()
-    old = stage.made._config
+    old = stage.parts.config
     new = replace(old, wait_duration_s=3.0, limit_time_s=5.0, use_cookies=True)
     expected = to_json(replace(new, use_cookies=False))
     told = []
-    stage.made._reload = Reload(lambda: new, lambda _: told.append(stage.of("shard").messages[-1]))
-    stage.made._reload.want()
+    stage.parts.reload = Reload(lambda: new, lambda _: told.append(stage.of("shard").messages[-1]))
+    stage.parts.reload.want()
     stage.turn()
     assert told == [{"verb": "config", "config": expected}] * 2  # when it is said, all know it
     for role in ("shard", "parser"):
@@ -550,10 +554,10 @@ def test_a_hangup_reads_the_configuration_again(stage: Stage) -> None:
 def test_another_limit_of_pages_becomes_tickets(stage: Stage, pages: int, left: int) -> None:
     """More of them, or fewer."""
     stage.begin()
-    stage.made._reload = Reload(lambda: replace(stage.made._config, limit_page=pages), print)
-    stage.made._reload.want()
+    stage.parts.reload = Reload(lambda: replace(stage.parts.config, limit_page=pages), print)
+    stage.parts.reload.want()
     stage.turn()
-    assert stage.made._memory.globals.load(Global.TICKETS) == left
+    assert stage.memory.globals.load(Global.TICKETS) == left
 
 
 def test_a_configuration_that_is_wrong_changes_nothing(stage: Stage) -> None:
@@ -563,8 +567,8 @@ def test_a_configuration_that_is_wrong_changes_nothing(stage: Stage) -> None:
         raise ConfigError("larbin.conf:1: waitDuration: soon")
 
     stage.begin()
-    stage.made._reload = Reload(wrong, print)
-    stage.made._reload.want()
+    stage.parts.reload = Reload(wrong, print)
+    stage.parts.reload.want()
     stage.turn()
     assert "config" not in stage.of("shard").told
     assert stage.exit is None
