@@ -28,7 +28,7 @@ from larbinpy.cli.listed import is_list, linked, sitemap
 from larbinpy.errors import ConfigError
 from larbinpy.parse import headers, html
 from larbinpy.parse.charset import find_encoding, to_utf8
-from larbinpy.parse.page import HTML_TYPES
+from larbinpy.parse.pagetypes import HTML_TYPES
 from larbinpy.records import Filtered
 
 if TYPE_CHECKING:

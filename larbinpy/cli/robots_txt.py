@@ -20,7 +20,7 @@ from larbinpy.clock import SystemClock
 from larbinpy.dns.names import is_stand_in
 from larbinpy.fetch.curl import CurlFetcher
 from larbinpy.parse import headers
-from larbinpy.parse.page import robots_reading
+from larbinpy.parse.robotspage import robots_reading
 from larbinpy.politeness.gate import Gate, answer_status
 from larbinpy.records import FetchJob, FetchResult, Outcome
 from larbinpy.shard import network

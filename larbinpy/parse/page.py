@@ -11,22 +11,16 @@ from typing import TYPE_CHECKING, Final
 import xxhash
 
 from larbinpy import url as urls
-from larbinpy.links.found import (
-    ELEMENT_LINK,
-    ELEMENT_REDIRECT,
-    LINK_FORCE,
-    LINK_REDIRECT,
-    found_link,
-    with_refreshes_to,
-)
-from larbinpy.parse import decode, directives, headers, html
-from larbinpy.parse.charset import header_encoding
-from larbinpy.parse.linkheader import canonical_of
+from larbinpy.links.found import with_refreshes_to
+from larbinpy.parse import canonical, decode, directives, headers, html
+from larbinpy.parse.pagelinks import PageLinks
+from larbinpy.parse.pagetypes import HTML_TYPES
+from larbinpy.parse.redirects import Redirects
+from larbinpy.parse.robotspage import robots_reading
 from larbinpy.records import (
     ALL_DIRECTIVES,
     PAGE_TRUNCATED,
     Directive,
-    Filtered,
     Kind,
     Outcome,
     ParsedPage,
@@ -38,13 +32,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from larbinpy._native.linkfilter import LinkFilter
-    from larbinpy.links.choice import Acceptance, Details
+    from larbinpy.links.choice import Acceptance
     from larbinpy.parse.lists import ListReader
     from larbinpy.records import Page
 
-HTML_TYPES: Final = (b"text/html", b"application/xhtml+xml")
 MAX_DECODED_BYTES: Final = 20 << 20
-MAX_ROBOTS_BYTES: Final = 512 << 10
 _OUTCOMES: Final = tuple(Outcome)
 
 
@@ -71,8 +63,8 @@ class PageReader:
     """
 
     __slots__ = (
-        "_accept", "_acceptance", "_agent", "_digest", "_has_cookies", "_is_new", "_links",
-        "_lists", "_make_base", "_max_bytes", "_max_redirects", "_near", "_nofollow",
+        "_accept", "_agent", "_digest", "_has_details", "_is_new", "_links", "_lists", "_make_base",
+        "_max_bytes", "_max_links", "_near", "_redirects",
     )  # fmt: skip
 
     def __init__(
@@ -92,26 +84,27 @@ class PageReader:
         obeyed: Directive = ALL_DIRECTIVES,
         acceptance: Acceptance | None = None,
     ) -> None:
-        self._links = links
+        self._links = PageLinks(links, acceptance, obeyed)
+        self._redirects = Redirects(
+            self._links, most=max_redirects, make_base=make_base, has_cookies=has_cookies
+        )
         self._accept = accept
-        self._max_redirects = max_redirects
         self._max_bytes = max_bytes
+        self._max_links = links.links_per_page
         self._make_base = make_base
         self._digest = digest
         self._is_new = is_new
         self._near = near
-        self._has_cookies = has_cookies
         self._lists = lists
         self._agent = agent.lower()
-        self._nofollow = obeyed & Directive.NOFOLLOW
-        self._acceptance = acceptance
+        self._has_details = acceptance is not None
 
     def read(self, page: Page) -> Reading:
         """Read one page; whatever is in it, this returns."""
         parsed = ParsedPage(page.id, page.epoch, _OUTCOMES[page.outcome], page.status)
         reading = Reading(page, parsed)
         if parsed.outcome == Outcome.ERR_30X:
-            self._follow_redirect(page, reading)
+            self._redirects.follow(page, reading)
         elif parsed.outcome in (Outcome.SUCCESS, Outcome.TRUNCATED):
             if page.kind == Kind.SITEMAP and self._lists:
                 self._lists.read_sitemap(page, reading)
@@ -129,35 +122,20 @@ class PageReader:
     def _read_body(self, page: Page, reading: Reading) -> None:
         parsed = reading.parsed
         content_type = headers.field(page.headers, b"content-type")
+        encodings = headers.field(page.headers, b"content-encoding")
+        decoded = decode.decode(page.body, encodings, self._max_bytes)
         reading.mime = headers.mime(content_type)
-        decoded = decode.decode(
-            page.body, headers.field(page.headers, b"content-encoding"), self._max_bytes
-        )
         reading.body = decoded.body
         parsed.body_bytes = len(decoded.body)
         parsed.outcome = self._outcome(page, reading, decoded)
-        if parsed.outcome == Outcome.BAD_TYPE and not decoded.is_opaque:
-            if self._lists and self._lists.read_linked(page, reading, content_type):
-                parsed.outcome = Outcome.LINK_LIST
-            return
-        if parsed.outcome not in (Outcome.SUCCESS, Outcome.TRUNCATED):
-            return
-        parsed.directives = directives.of_headers(page.headers, self._agent)
-        parsed.digest = self._digest(decoded.body)
-        if self._is_duplicate(page, parsed.digest):
-            parsed.outcome = Outcome.DUPLICATE
-        elif reading.mime in HTML_TYPES or not reading.mime:
-            is_left = bool(self._near and self._near(page, parsed, decoded.body))
-            self._find_links(page, reading, content_type, is_left=is_left)
-        elif not (self._lists and self._lists.read_linked(page, reading, content_type)):
-            own = self._own_url(page)
-            _name(reading, own)
-            if own:
-                self._filter(page, reading, own)
-
-    def _is_duplicate(self, page: Page, digest: bytes) -> bool:
-        """Whether another page has this digest; one that was sent before may be its own copy."""
-        return bool(self._is_new and not self._is_new(digest, page.id) and not page.attempt)
+        if parsed.outcome in (Outcome.SUCCESS, Outcome.TRUNCATED):
+            self._read_good(page, reading, content_type)
+        elif (
+            parsed.outcome == Outcome.BAD_TYPE
+            and not decoded.is_opaque
+            and self._read_list(page, reading, content_type)
+        ):
+            parsed.outcome = Outcome.LINK_LIST
 
     def _outcome(self, page: Page, reading: Reading, decoded: decode.Decoded) -> Outcome:
         if decoded.is_too_big:
@@ -170,145 +148,61 @@ class PageReader:
             return Outcome.TRUNCATED
         return Outcome.SUCCESS
 
+    def _read_good(self, page: Page, reading: Reading, content_type: bytes) -> None:
+        """Read what has come as it should and is of a type that is wanted."""
+        parsed = reading.parsed
+        parsed.directives = directives.of_headers(page.headers, self._agent)
+        parsed.digest = self._digest(reading.body)
+        if self._is_duplicate(page, parsed.digest):
+            parsed.outcome = Outcome.DUPLICATE
+        elif reading.mime in HTML_TYPES or not reading.mime:
+            is_left = bool(self._near and self._near(page, parsed, reading.body))
+            self._find_links(page, reading, content_type, is_left=is_left)
+        elif not self._read_list(page, reading, content_type):
+            self._take_own_url(page, reading)
+
+    def _is_duplicate(self, page: Page, digest: bytes) -> bool:
+        """Whether another page has this digest; one that was sent before may be its own copy."""
+        return bool(self._is_new and not self._is_new(digest, page.id) and not page.attempt)
+
+    def _read_list(self, page: Page, reading: Reading, content_type: bytes) -> bool:
+        return self._lists is not None and self._lists.read_linked(page, reading, content_type)
+
+    def _take_own_url(self, page: Page, reading: Reading) -> None:
+        """All that is known of a document that is no page is what its header says."""
+        own = canonical.of_headers(page, self._make_base(page.url))
+        canonical.note(reading, own)
+        if own:
+            self._links.take(page, reading, own)
+
     def _find_links(
         self, page: Page, reading: Reading, content_type: bytes, *, is_left: bool
     ) -> None:
         document = html.read(
             reading.body,
             content_type,
-            self._links.links_per_page,
+            self._max_links,
             agent=self._agent,
-            details=self._acceptance is not None,
+            details=self._has_details,
         )
         if document.robots:
             reading.parsed.directives |= directives.of_meta(document.robots)
         base, links = self._make_base(page.url), document.links
+        own, details = canonical.of_headers(page, base), document.details
         if document.base is not None:
             target = urls.parse(document.base, page.url)
             base = self._make_base(target.url) if target else base
             links = with_refreshes_to(page.url, links)
-        own, details = self._own_url(page), document.details
-        _name(reading, own if own[urls.ITEM_BYTES :] else _canonical(base, document))
+        is_named = bool(own[urls.ITEM_BYTES :])
+        canonical.note(reading, own if is_named else canonical.of_document(document, base))
         if is_left:
             return
         resolved = own + urls.resolve(base, links, document.encoding)
         if own and details:
             details = [(b"Link", b"canonical", None, None), *details]
-        self._filter(page, reading, resolved, dropped=document.dropped, details=details)
-
-    def _own_url(self, page: Page) -> bytes:
-        """The canonical URL that the header names, resolved; empty when it names none."""
-        value = headers.field(page.headers, b"link")
-        target = canonical_of(value, page.url) if value else None
-        if target is None:
-            return b""
-        return urls.resolve(self._make_base(page.url), found_link(ELEMENT_LINK, target))
-
-    def _follow_redirect(self, page: Page, reading: Reading) -> None:
-        location = headers.field(page.headers, b"location")
-        if not location:
-            return
-        found = found_link(ELEMENT_REDIRECT, location)
-        base = self._make_base(page.url)
-        resolved = urls.resolve(base, found)
-        if resolved[urls.ITEM_BYTES :] == page.url:
-            # The server tells apart what we take for one: it is asked as it wants.
-            resolved = urls.resolve(base, found, exact=True)
-        reading.parsed.canonical = resolved[urls.ITEM_BYTES :]
-        if page.hops >= self._max_redirects:
-            reading.parsed.links = 1
-            reading.parsed.filtered = {Filtered.REDIRECTS: 1}
-            return
-        flags = LINK_REDIRECT
-        if self._has_cookies and _is_again(page, location):
-            flags |= LINK_FORCE
-        if page.kind == Kind.SITEMAP:
-            reading.via = page.via  # the robots.txt that speaks for it
-        self._filter(page, reading, resolved, hops=page.hops + 1, flags=flags)
-
-    def _filter(
-        self,
-        page: Page,
-        reading: Reading,
-        resolved: bytes,
-        *,
-        hops: int = 0,
-        flags: int = 0,
-        dropped: int = 0,
-        details: Details = (),
-    ) -> None:
-        asked = reading.parsed.directives
-        choose = None
-        if self._acceptance:
-            depth = page.depth if flags & LINK_REDIRECT else page.depth + 1
-            choose = self._acceptance.on_page(page.url, depth, details)
-        batch = self._links.run(
-            resolved,
-            host=urls.host_of(page.url),
-            depth=page.depth,
-            left=page.left,
-            hops=hops,
-            kind=page.kind,
-            flags=flags,
-            nofollow=bool(asked and asked & self._nofollow),
-            choose=choose,
-        )
-        reading.take(batch, dropped)
-
-
-def _canonical(base: Base | LarbinBase, document: html.Reading) -> bytes:
-    """The URL that a page says is its own, resolved; empty when it says none."""
-    if document.canonical is None:
-        return b""
-    link = found_link(ELEMENT_LINK, document.canonical)
-    return urls.resolve(base, link, document.encoding)
-
-
-def _name(reading: Reading, own: bytes) -> None:
-    """Note the URL that a page says is its own, if it is another one that we could ask for."""
-    url = own[urls.ITEM_BYTES :]
-    reading.parsed.canonical = url if url != reading.page.url else b""
-
-
-def _is_again(page: Page, location: bytes) -> bool:
-    """Whether a page sets a cookie and redirects to itself, for the first time."""
-    if page.via == page.url or not headers.field(page.headers, b"set-cookie"):
-        return False
-    target = urls.parse(location, page.url)
-    return target is not None and target.url == page.url
-
-
-def plain_type(content_type: bytes, accept: tuple[bytes, ...]) -> bytes | None:
-    """The type of pages in UTF-8, if this Content-Type says that; see ``_native.plainpage``.
-
-    Args:
-        accept: prefixes of the types that are pages; () = every type.
-    """
-    mime = headers.mime(content_type)
-    is_page = mime in HTML_TYPES and (not accept or mime.startswith(accept))
-    return mime if is_page and header_encoding(content_type) == "UTF-8" else None
+        self._links.take(page, reading, resolved, dropped=document.dropped, details=details)
 
 
 def unread(page: Page) -> Reading:
     """What is said of a page that is only logged."""
     return Reading(page, ParsedPage(page.id, page.epoch, Outcome(page.outcome), page.status))
-
-
-def robots_reading(page: Page) -> Reading:
-    """Read an answer to a request for robots.txt; the text is cut at 512 KiB.
-
-    A text that cannot be read, or not to its end, is no text: what it forbids is not known.
-    """
-    parsed = ParsedPage(page.id, page.epoch, Outcome(page.outcome), page.status)
-    mime = headers.mime(headers.field(page.headers, b"content-type"))
-    if parsed.outcome not in (Outcome.SUCCESS, Outcome.TRUNCATED):
-        return Reading(page, parsed, mime)
-    encodings = headers.field(page.headers, b"content-encoding")
-    decoded = decode.decode(page.body, encodings, MAX_ROBOTS_BYTES)
-    is_cut = decoded.is_truncated and not page.flags & PAGE_TRUNCATED
-    if decoded.is_opaque or is_cut:
-        parsed.outcome = Outcome.BAD_TYPE if decoded.is_opaque else Outcome.TRUNCATED
-        return Reading(page, parsed, mime)
-    text = decoded.body[:MAX_ROBOTS_BYTES]
-    parsed.body_bytes = len(text)
-    return Reading(page, parsed, mime, text)

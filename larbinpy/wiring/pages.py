@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from larbinpy._native.plainpage import PlainPages
 from larbinpy.parse import directives
 from larbinpy.parse.lists import ListReader
-from larbinpy.parse.page import PageReader, plain_type
+from larbinpy.parse.page import PageReader
+from larbinpy.parse.pagetypes import plain_type
 from larbinpy.records import Directive
 from larbinpy.wiring.duplicates import page_digest
 from larbinpy.wiring.types import accepted_types, read_lists

@@ -7,7 +7,7 @@ from operator import or_
 from typing import TYPE_CHECKING
 
 from larbinpy.parse.listing import TEXT_TYPE, XML_TYPES, Lists
-from larbinpy.parse.page import HTML_TYPES
+from larbinpy.parse.pagetypes import HTML_TYPES
 
 if TYPE_CHECKING:
     from larbinpy.config import Config

@@ -13,7 +13,8 @@ from larbinpy._native.plainpage import PlainPages
 from larbinpy.dedup.content import exact_digest
 from larbinpy.links.filters import make_filter
 from larbinpy.parse import directives
-from larbinpy.parse.page import HTML_TYPES, PageReader, plain_type
+from larbinpy.parse.page import PageReader
+from larbinpy.parse.pagetypes import HTML_TYPES, plain_type
 from larbinpy.url import Domains
 from tests.bench.measure import compare
 from tests.bench.micro_linkscan import small_page

@@ -20,7 +20,8 @@ from larbinpy.links.filters import make_filter
 from larbinpy.parse import charset, decode, directives, headers, html, listing
 from larbinpy.parse.labels import CODECS, TABLES
 from larbinpy.parse.linkheader import canonical_of
-from larbinpy.parse.page import HTML_TYPES, PageReader, plain_type
+from larbinpy.parse.page import PageReader
+from larbinpy.parse.pagetypes import HTML_TYPES, plain_type
 from larbinpy.politeness.robots import Rules, sitemaps_of
 from tests.records import page
 from tests.reference.linkbuffers import read_found, read_resolved

@@ -9,7 +9,8 @@ import pytest
 import xxhash
 
 from larbinpy.links.filters import make_filter
-from larbinpy.parse.page import MAX_ROBOTS_BYTES, PageReader, robots_reading
+from larbinpy.parse.page import PageReader
+from larbinpy.parse.robotspage import MAX_ROBOTS_BYTES, robots_reading
 from larbinpy.politeness.gate import answer_status
 from larbinpy.records import PAGE_TRUNCATED, Directive, Filtered, Kind, Outcome
 from larbinpy.url import LarbinBase

@@ -8,7 +8,7 @@ import pytest
 
 from larbinpy import wiring
 from larbinpy.config import Config
-from larbinpy.parse.page import HTML_TYPES
+from larbinpy.parse.pagetypes import HTML_TYPES
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,78 @@
+"""Where a redirection leads: one link, at the depth of the page that it is an answer for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from larbinpy import url as urls
+from larbinpy.links.found import ELEMENT_REDIRECT, LINK_FORCE, LINK_REDIRECT, found_link
+from larbinpy.parse import headers
+from larbinpy.records import Filtered, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from larbinpy.parse.pagelinks import PageLinks
+    from larbinpy.records import Page, Reading
+    from larbinpy.url import Base, LarbinBase
+
+
+class Redirects:
+    """Follows redirections.
+
+    Args of ``__init__``:
+        most: redirections in a row that are followed.
+        make_base: what links are resolved against, by the URL mode.
+        has_cookies: cookies are kept, so a page that sets one and redirects to itself is worth a
+            second request.
+    """
+
+    __slots__ = ("_has_cookies", "_links", "_make_base", "_most")
+
+    def __init__(
+        self,
+        links: PageLinks,
+        *,
+        most: int,
+        make_base: Callable[[bytes], Base | LarbinBase],
+        has_cookies: bool,
+    ) -> None:
+        self._links = links
+        self._most = most
+        self._make_base = make_base
+        self._has_cookies = has_cookies
+
+    def follow(self, page: Page, reading: Reading) -> None:
+        """Take the link of a redirection; one too many in a row is refused."""
+        location = headers.field(page.headers, b"location")
+        if not location:
+            return
+        resolved = self._resolved(page, location)
+        reading.parsed.canonical = resolved[urls.ITEM_BYTES :]
+        if page.hops >= self._most:
+            reading.parsed.links = 1
+            reading.parsed.filtered = {Filtered.REDIRECTS: 1}
+            return
+        flags = LINK_REDIRECT
+        if self._has_cookies and _is_again(page, location):
+            flags |= LINK_FORCE
+        if page.kind == Kind.SITEMAP:
+            reading.via = page.via  # the robots.txt that speaks for it
+        self._links.take(page, reading, resolved, hops=page.hops + 1, flags=flags)
+
+    def _resolved(self, page: Page, location: bytes) -> bytes:
+        """A server that redirects to itself tells apart what we take for one: as it wants."""
+        found = found_link(ELEMENT_REDIRECT, location)
+        base = self._make_base(page.url)
+        resolved = urls.resolve(base, found)
+        if resolved[urls.ITEM_BYTES :] == page.url:
+            resolved = urls.resolve(base, found, exact=True)
+        return resolved
+
+
+def _is_again(page: Page, location: bytes) -> bool:
+    """Whether a page sets a cookie and redirects to itself, for the first time."""
+    if page.via == page.url or not headers.field(page.headers, b"set-cookie"):
+        return False
+    target = urls.parse(location, page.url)
+    return target is not None and target.url == page.url
