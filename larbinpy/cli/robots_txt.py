@@ -28,7 +28,6 @@ from larbinpy.shard.options import fetch_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import TracebackType
 
     from larbinpy.config import Config
     from larbinpy.politeness.robots import Rules
@@ -84,12 +83,7 @@ class RobotsAsker:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._resolver.close()
         self._fetcher.close()
         self._directory.cleanup()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import socket
+import ipaddress
 import time
 from typing import TYPE_CHECKING, Any, Final
 
@@ -45,7 +45,7 @@ class SlotMaker:
         self._own_headers = {
             origin: _with_own(self._headers, own) for origin, own in options.headers.items()
         }
-        self._proxy_ip = _packed(options.proxy_ip) if options.proxy else b""
+        self._proxy_ip = ipaddress.ip_address(options.proxy_ip).packed if options.proxy else b""
 
     @property
     def is_plain(self) -> bool:
@@ -130,11 +130,6 @@ class SlotMaker:
             job.kind is Kind.PAGE and not options.is_any_type,
             not is_robots,
         )
-
-
-def _packed(address: str) -> bytes:
-    """The 4 or 16 bytes of an address."""
-    return socket.inet_pton(socket.AF_INET6 if ":" in address else socket.AF_INET, address)
 
 
 def _with_own(constant: list[bytes], own: tuple[bytes, ...]) -> list[bytes]:

@@ -13,10 +13,10 @@ import brotli
 import zstandard
 
 from larbinpy.records import Outcome
-from larbinpy.testing.servers import (
-    Connection,
+from larbinpy.testing.scripts import (
     answer,
     answer_and_close,
+    answer_and_reset,
     answer_and_stall,
     answer_for_ever,
     response,
@@ -25,7 +25,7 @@ from larbinpy.testing.servers import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from larbinpy.testing.servers import Script
+    from larbinpy.testing.servers import Connection, Script
 
 PAGE: Final = b"<p>hello"
 HTML: Final = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
@@ -115,18 +115,6 @@ def _slow_header(connection: Connection) -> None:
     for byte in HTML * 10:
         connection.send(bytes((byte,)))
         time.sleep(1)
-
-
-def _reset_after_headers(connection: Connection) -> None:
-    connection.read_request()
-    connection.send(HTML + b"Content-Length: 100\r\n\r\nabc")
-    connection.wait_read()
-    connection.reset()
-
-
-def _reset_at_once(connection: Connection) -> None:
-    connection.read_request()
-    connection.reset()
 
 
 def _flood(connection: Connection) -> None:
@@ -329,8 +317,11 @@ _CODINGS: Final = (
 _MANNERS: Final = (
     Behaviour("answer-none", answer_and_stall(), Outcome.TIMEOUT, status=0),
     Behaviour("closed-at-once", answer_and_close(), Outcome.PROTOCOL_ERROR, status=0),
-    Behaviour("reset-at-once", _reset_at_once, Outcome.PROTOCOL_ERROR, status=0),
-    Behaviour("reset-after-headers", _reset_after_headers, Outcome.PROTOCOL_ERROR),
+    Behaviour("reset-at-once", answer_and_reset(), Outcome.PROTOCOL_ERROR, status=0),
+    Behaviour(
+        "reset-after-headers", answer_and_reset(HTML + b"Content-Length: 100\r\n\r\nabc"),
+        Outcome.PROTOCOL_ERROR,
+    ),
     Behaviour("stalled", answer_and_stall(HTML + b"Content-Length: 9\r\n\r\nabc"), Outcome.TIMEOUT),
     Behaviour(
         "slow-body", _slowly(HTML + b"Content-Length: 99\r\n\r\n", b"x"), Outcome.TIMEOUT

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from types import TracebackType
 
 A: Final = 1
 CNAME: Final = 5
@@ -79,12 +78,7 @@ class DnsServer:
             thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as last:
             last.sendto(b"", self._socket.getsockname())
         self._listener.shutdown(socket.SHUT_RDWR)

@@ -23,18 +23,11 @@ from larbinpy.testing.behaviours import (
     Behaviour,
     bomb,
 )
-from larbinpy.testing.servers import (
-    EVERY_ADDRESS,
-    Connection,
-    Server,
-    Silent,
-    answer_and_stall,
-    response,
-)
+from larbinpy.testing.scripts import answer_and_stall, response
+from larbinpy.testing.servers import EVERY_ADDRESS, Connection, Server, Silent
 
 if TYPE_CHECKING:
     from pathlib import Path
-    from types import TracebackType
 
 DOMAIN: Final = "hostile.test"
 GOOD_DOMAIN: Final = "good.test"
@@ -76,12 +69,7 @@ class HostileWeb:
         self._ports[NOBODY] = self._stack.enter_context(Silent()).port
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._stack.close()
 
     def url(self, behaviour: Behaviour) -> str:

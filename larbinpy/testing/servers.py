@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import TracebackType
 
     Script = Callable[["Connection"], None]
 
@@ -103,12 +102,7 @@ class Server:
         self._acceptor.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         with contextlib.suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
         self._acceptor.join()
@@ -154,66 +148,6 @@ def _end(host: str, port: int) -> str:
     return f"{int.from_bytes(packed, sys.byteorder):08X}:{port:04X}"
 
 
-def response(
-    body: bytes = b"",
-    *,
-    status: bytes = b"200 OK",
-    fields: bytes = b"Content-Type: text/html\r\n",
-    length: int | None = None,
-) -> bytes:
-    """A response with Content-Length."""
-    size = len(body) if length is None else length
-    return b"HTTP/1.1 %b\r\n%bContent-Length: %d\r\n\r\n%b" % (status, fields, size, body)
-
-
-def answer(*data: bytes) -> Script:
-    """A script that answers each request with the same bytes and keeps the connection."""
-
-    def script(connection: Connection) -> None:
-        while connection.read_request():
-            for piece in data:
-                connection.send(piece)
-
-    return script
-
-
-def answer_and_close(*data: bytes) -> Script:
-    """A script that answers one request and closes."""
-
-    def script(connection: Connection) -> None:
-        connection.read_request()
-        for piece in data:
-            connection.send(piece)
-        connection.peer.shutdown(socket.SHUT_WR)
-        connection.wait_closed()
-
-    return script
-
-
-def answer_and_stall(*data: bytes) -> Script:
-    """A script that answers one request and then says nothing more."""
-
-    def script(connection: Connection) -> None:
-        connection.read_request()
-        for piece in data:
-            connection.send(piece)
-        connection.wait_closed()
-
-    return script
-
-
-def answer_for_ever(head: bytes, piece: bytes) -> Script:
-    """A script that never stops sending."""
-
-    def script(connection: Connection) -> None:
-        connection.read_request()
-        connection.send(head)
-        while True:
-            connection.send(piece)
-
-    return script
-
-
 class Silent:
     """A port that is bound, so that nobody else gets it, and refuses every connection."""
 
@@ -225,10 +159,5 @@ class Silent:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._socket.close()

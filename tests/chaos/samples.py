@@ -7,14 +7,11 @@ import os
 import threading
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Self
+from typing import Final, Self
 
 from larbinpy.errors import FormatError
 from larbinpy.shared import CrawlMemory
 from larbinpy.stats import COUNTERS, IDENTITY
-
-if TYPE_CHECKING:
-    from types import TracebackType
 
 EVERY_S: Final = 0.002
 MOST_FAULTS: Final = 5
@@ -37,10 +34,7 @@ class Samples:
         self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:  # fmt: skip
+    def __exit__(self, *_: object) -> None:
         self._is_over.set()
         self._thread.join()
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from larbinpy.cli import main
-from larbinpy.testing.servers import Silent, response
+from larbinpy.testing.scripts import response
+from larbinpy.testing.servers import Silent
 from tests.politeness.hosts import Asked, Hosts, no_robots, page
 
 if TYPE_CHECKING:

@@ -72,3 +72,12 @@ class Crawl:
     def outcomes(self) -> dict[str, str]:
         """URL -> its last outcome."""
         return {line["url"]: line["outcome"] for line in self.lines()}
+
+
+def crawl(directory: Path, url: str, **keys: str) -> list[Line]:
+    """The lines of a crawl from one URL; a.test and b.test are this machine."""
+    hosts = directory / "hosts"
+    hosts.write_text("127.0.0.1 a.test b.test\n")
+    run = Crawl(directory / "run", {"hostsFile": f'"{hosts}"', "connectTimeout": "60s", **keys})
+    assert run.run(url) == 0, run.output
+    return run.lines()

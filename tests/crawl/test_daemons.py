@@ -10,7 +10,7 @@ import pytest
 import xxhash
 
 from larbinpy.store.validators import Validators
-from tests.crawl.crawls import Crawl, Line
+from tests.crawl.crawls import crawl
 from tests.crawl.daemons import Apache, open_directory, squid
 from tests.crawl.peers import Nginx, free_port, make_certificates, running
 
@@ -29,15 +29,6 @@ def site() -> Iterator[Path]:
     """A directory that servers of other users may read."""
     with open_directory() as directory:
         yield directory
-
-
-def crawl(directory: Path, url: str, **keys: str) -> list[Line]:
-    """The lines of a crawl; a.test is this machine."""
-    hosts = directory / "hosts"
-    hosts.write_text("127.0.0.1 a.test\n")
-    run = Crawl(directory / "run", {"hostsFile": f'"{hosts}"', "connectTimeout": "60s", **keys})
-    assert run.run(url) == 0, run.output
-    return run.lines()
 
 
 @pytest.mark.parametrize(

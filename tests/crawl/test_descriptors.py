@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from larbinpy.testing.servers import EVERY_ADDRESS, Connection, Server, response
+from larbinpy.testing.scripts import response
+from larbinpy.testing.servers import EVERY_ADDRESS, Connection, Server
 from tests.crawl.crawls import Crawl
 from tests.integration.crawl import children_of
 from tests.patience import PATIENCE_S, wait_until

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from larbinpy.testing.servers import Connection, Server, response
+from larbinpy.testing.scripts import response
+from larbinpy.testing.servers import Connection, Server
 from tests.crawl.crawls import Crawl
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from larbinpy.testing.dns import AAAA, CNAME, A, DnsServer, Record
-from larbinpy.testing.servers import EVERY_ADDRESS, Server, answer, response
+from larbinpy.testing.scripts import answer, response
+from larbinpy.testing.servers import EVERY_ADDRESS, Server
 from tests.crawl.crawls import Crawl
 
 if TYPE_CHECKING:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from larbinpy.testing.servers import Connection, Server, response
-from tests.crawl.crawls import Crawl, Line
+from larbinpy.testing.scripts import response
+from larbinpy.testing.servers import Connection, Server
+from tests.crawl.crawls import Crawl, Line, crawl
 from tests.crawl.peers import (
     Nginx,
     free_port,
@@ -22,15 +23,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 pytestmark = pytest.mark.slow
-
-
-def crawl(directory: Path, url: str, **keys: str) -> list[Line]:
-    """The lines of a crawl of one URL; a.test and b.test are this machine."""
-    hosts = directory / "hosts"
-    hosts.write_text("127.0.0.1 a.test b.test\n")
-    run = Crawl(directory / "run", {"hostsFile": f'"{hosts}"', "connectTimeout": "60s", **keys})
-    assert run.run(url) == 0, run.output
-    return run.lines()
 
 
 def outcomes(lines: list[Line]) -> list[str]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from larbinpy.testing.servers import EVERY_ADDRESS, Connection, Server, response
+from larbinpy.testing.scripts import response
+from larbinpy.testing.servers import EVERY_ADDRESS, Connection, Server
 from tests.crawl.crawls import Crawl
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Final, Self
 import pytest
 
 from larbinpy.testing.dns import AAAA, A, DnsServer, Record
-from larbinpy.testing.servers import EVERY_ADDRESS, Connection, Server, response
+from larbinpy.testing.scripts import response
+from larbinpy.testing.servers import EVERY_ADDRESS, Connection, Server
 from tests.crawl.crawls import Crawl
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from larbinpy.dedup.bloom import BloomFiles
 from larbinpy.dedup.seen import BitsSeen, BloomSeen, ExactSeen, SeenUrls
 from larbinpy.errors import StorageError
 from tests.reference.linkbuffers import Link
-from tests.reference.linkfilter import mix64
+from tests.reference.mix import mix64
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

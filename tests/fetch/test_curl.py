@@ -14,14 +14,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from larbinpy.records import FetchResult, Outcome
-from larbinpy.testing.servers import (
-    Connection,
-    Server,
-    answer,
-    answer_and_close,
-    answer_and_stall,
-    response,
-)
+from larbinpy.testing.scripts import answer, answer_and_close, answer_and_stall, response
+from larbinpy.testing.servers import Connection, Server
 from tests.fetch.conftest import LOOPBACK, Client, job_for
 from tests.patience import PATIENCE_S
 

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from larbinpy.records import Outcome
-from larbinpy.testing.servers import (
-    Connection,
-    Server,
+from larbinpy.testing.scripts import (
     answer,
     answer_and_close,
+    answer_and_reset,
     answer_and_stall,
     answer_for_ever,
     response,
 )
+from larbinpy.testing.servers import Connection, Server
 from tests.fetch.conftest import Client, job_for
 
 if TYPE_CHECKING:
@@ -30,18 +30,6 @@ CHUNKED = HTML + b"Transfer-Encoding: chunked\r\n\r\n"
 LIMIT = 10_000
 LATE_S = 15.0
 """A busy machine may notice so late that a time is over."""
-
-
-def reset_at_once(connection: Connection) -> None:
-    connection.read_request()
-    connection.reset()
-
-
-def reset_after_headers(connection: Connection) -> None:
-    connection.read_request()
-    connection.send(HTML + b"Content-Length: 100\r\n\r\nabc")
-    connection.wait_read()
-    connection.reset()
 
 
 @pytest.mark.parametrize(
@@ -84,8 +72,8 @@ def reset_after_headers(connection: Connection) -> None:
             Outcome.ERR_30X,
             301,
         ),
-        (reset_at_once, Outcome.PROTOCOL_ERROR, 0),
-        (reset_after_headers, Outcome.PROTOCOL_ERROR, 200),
+        (answer_and_reset(), Outcome.PROTOCOL_ERROR, 0),
+        (answer_and_reset(HTML + b"Content-Length: 100\r\n\r\nabc"), Outcome.PROTOCOL_ERROR, 200),
     ],
 )
 def test_broken_responses(script: Script, outcome: Outcome, status: int) -> None:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from larbinpy.records import FetchResult, Outcome
-from larbinpy.testing.servers import Connection, Server, answer, response
+from larbinpy.testing.scripts import answer, response
+from larbinpy.testing.servers import Connection, Server
 from tests.crawl.peers import free_port, running
 from tests.fetch.conftest import Client, job_for, self_signed
 

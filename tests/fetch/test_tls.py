@@ -11,7 +11,8 @@ import pytest
 from larbinpy.domain import Domains
 from larbinpy.fetch.cookies import CookieJar
 from larbinpy.records import FetchResult, Outcome
-from larbinpy.testing.servers import Connection, Server, answer, response
+from larbinpy.testing.scripts import answer, response
+from larbinpy.testing.servers import Connection, Server
 from tests.fetch.conftest import Client, job_for, self_signed
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from larbinpy.manifest import parse_manifest
 from larbinpy.store.validators import Validators, latest
-from larbinpy.testing.servers import Connection, Server, response
+from larbinpy.testing.scripts import response
+from larbinpy.testing.servers import Connection, Server
 from tests.crawl.crawls import Crawl
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ from larbinpy.records import MAX_URL_BYTES, Filtered
 from tests.reference.linkbuffers import Link, Resolved, read_resolved, resolved
 from tests.reference.linkentry import FORCE, fingerprint_of
 from tests.reference.linkentry import shard as shard_of
+from tests.reference.mix import WORD, mix64
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-WORD = 2**64 - 1
 HTTPS, SEED, REDIRECT = 1, 2, 4
 SITEMAP = 2
 DUPLICATE, ACCEPTED = 254, 255
@@ -23,14 +23,6 @@ NOFOLLOW_RELS = 7
 FOLLOWED = {1, 2, 3, 5, 6, 10, 11, 12}
 IMAGES = {7, 9}
 FORM = 18
-
-
-def mix64(key: int) -> int:
-    key ^= key >> 33
-    key = key * 0xFF51AFD7ED558CCD & WORD
-    key ^= key >> 33
-    key = key * 0xC4CEB9FE1A85EC53 & WORD
-    return key ^ key >> 33
 
 
 class WrittenCache:

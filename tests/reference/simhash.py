@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-WORD = 2**64 - 1
+from tests.reference.mix import WORD, mix64
+
 SHINGLE = 3
 FEWEST_SHINGLES = 16
 RECALLED = 1024
@@ -17,15 +18,6 @@ NOT_TEXT = re.compile(
     re.DOTALL,
 )
 WORDS = re.compile(rb"[\xe3-\xef][\x80-\xbf]{0,2}|[a-z0-9\x80-\xe2\xf0-\xff]+")
-
-
-def mix64(key: int) -> int:
-    """The finalizer of MurmurHash3."""
-    key ^= key >> 33
-    key = key * 0xFF51AFD7ED558CCD & WORD
-    key ^= key >> 33
-    key = key * 0xC4CEB9FE1A85EC53 & WORD
-    return key ^ key >> 33
 
 
 def hash_of_word(word: bytes) -> int:
