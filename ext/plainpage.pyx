@@ -27,6 +27,7 @@ from htmlpage cimport clear_all, release_all
 from larbinpy._native.linkfilter cimport LinkBatch, LinkFilter
 from larbinpy._native.linkscan cimport scan_into
 from larbinpy._native.pages cimport Page, ParsedPage, Reading
+from larbinpy._native.shared cimport Blame
 from layout cimport ELEMENT_LINK, RESOLVED_OK, found_link, resolved_link
 from linkrules cimport MAX_U16, page_facts, set_depth
 from plainhead cimport Head, head_of
@@ -130,8 +131,36 @@ cdef class PlainPages:
         free(self._canonical.data)
         free(self._text.data)
 
+    def read_run(
+        self, list pages not None, list readings not None, Blame slot not None, Py_ssize_t most
+    ):
+        """Read pages that follow each other, without Python between them.
+
+        Args:
+            pages: to be read; those that were, first.
+            readings: of the pages that were read; what becomes of the next ones is added.
+            slot: shows which page is in hand, and since when.
+            most: pages to read.
+
+        Returns:
+            False when a page is not plain: it is the next one of ``pages``, and in hand.
+        """
+        cdef Py_ssize_t at = len(readings)
+        cdef Reading reading
+        cdef Page page
+        for page in pages[at:at + most]:
+            slot.begin_now(page.id)
+            reading = self.read_one(page)
+            if reading is None:
+                return False
+            readings.append(reading)
+        return True
+
     def read(self, Page page not None):
         """What becomes of a page; None when it is not plain."""
+        return self.read_one(page)
+
+    cdef Reading read_one(self, Page page):
         cdef bytes mime = self._mime(page)
         cdef bytes digest
         cdef url_text url, body

@@ -13,6 +13,7 @@ cimport cython
 from cpython.buffer cimport PyBuffer_FillInfo
 from libc.stdint cimport uint64_t
 from libc.stdlib cimport calloc, free
+from posix.time cimport CLOCK_MONOTONIC, clock_gettime, timespec
 from tables cimport SET_SLOTS, ip_claim, ip_forget, ip_key, ip_release, ip_slot, ip_until
 
 import fcntl
@@ -36,6 +37,7 @@ cdef extern from "sys/prctl.h":
 cdef enum:
     WORD_BYTES = 8
     STORING_NS = 1
+    NS_PER_S = 1_000_000_000
     READ_TRIES = 1000  # a writer is at work for about a microsecond
 
 SLOT_BYTES = sizeof(ip_slot)
@@ -136,9 +138,6 @@ cdef class Blame:
             in hand, ``STORING`` = it waits for a disk.
     """
 
-    cdef unsigned char[::1] _memory
-    cdef uint64_t *_words
-
     def __cinit__(self, buffer, offset: int):
         self._memory = buffer
         if words_from(self._memory, offset) < 2:
@@ -149,6 +148,13 @@ cdef class Blame:
         """Note that the parsing of a page begins; ``now_ns`` is not 0."""
         atomic_set(self._words, page_id)
         atomic_set(self._words + 1, now_ns)
+
+    cdef void begin_now(self, uint64_t page_id) noexcept nogil:
+        """``begin`` for a kernel, by the clock."""
+        cdef timespec now
+        clock_gettime(CLOCK_MONOTONIC, &now)
+        atomic_set(self._words, page_id)
+        atomic_set(self._words + 1, <uint64_t>now.tv_sec * NS_PER_S + now.tv_nsec)
 
     def store(self):
         """Note that the page in hand is parsed, and is being stored."""

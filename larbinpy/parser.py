@@ -14,7 +14,6 @@ import select
 import socket
 import sys
 import time
-from collections import deque
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -74,7 +73,7 @@ class Parser:
         self._senders = {shard: LinkSender() for shard in range(start.shards)}
         self._over = dict.fromkeys(range(start.shards), 0)
         """The last epoch of a shard that has ended with pages in work here."""
-        self._backlog: deque[Page] = deque()
+        self._backlog: list[Page] = []
         self._batches: list[Batch] = []
         self._refused: Batch | None = None
         """What was read; its last page is not stored yet, its links are not sent."""
@@ -208,7 +207,7 @@ class Parser:
         if batch and batch.unstored and batch.unstored.page.id >> ID_SHARD_SHIFT == shard:
             batch.unstored = None
             batch.readings.pop()
-        self._backlog = deque(p for p in self._backlog if p.id >> ID_SHARD_SHIFT != shard)
+        self._backlog = [p for p in self._backlog if p.id >> ID_SHARD_SHIFT != shard]
 
     def _receive(self, shard: int, sender: LinkSender) -> None:
         if sender.channel is None:
@@ -233,27 +232,33 @@ class Parser:
     def _work(self) -> None:
         """Read a batch of pages, store them, send their links."""
         batch = Batch()
-        put = partial(self._put, batch)
-        keeps = self._store.keeps
-        for _ in range(min(BATCH_PAGES, len(self._backlog))):
-            page = self._backlog.popleft()
-            self._slot.begin(page.id, time.monotonic_ns())
-            reading = self._plain.read(page) if self._plain else None
-            if reading is None:
-                reading = self._read(page)
-                if page.kind == Kind.ROBOTS:
-                    batch.robots.append(reading)
-            batch.readings.append(reading)
-            if keeps and self._is_wanted(reading):
-                batch.unstored = reading
-                if not self._attempt(put):
-                    break
+        pages = self._backlog[:BATCH_PAGES]
+        self._read_all(pages, batch)
+        del self._backlog[: len(batch.readings)]
         self._slot.end()
         self._slot.words.add(ParserWord.PAGES, len(batch.readings))
         if batch.unstored:
             self._refused = batch
         else:
             self._send(batch)
+
+    def _read_all(self, pages: list[Page], batch: Batch) -> None:
+        """Read pages until one cannot be stored.
+
+        Where pages are stored, that is done before the next one is in hand; where none are, no
+        Python runs between those that are plain.
+        """
+        put = partial(self._put, batch)
+        readings = batch.readings
+        keeps = self._store.keeps
+        most = 1 if keeps else BATCH_PAGES
+        while len(readings) < len(pages):
+            if not (self._plain and self._plain.read_run(pages, readings, self._slot, most)):
+                self._read(pages[len(readings)], batch)
+            if keeps and self._is_wanted(readings[-1]):
+                batch.unstored = readings[-1]
+                if not self._attempt(put):
+                    return
 
     def _store_refused(self) -> None:
         """Try again to store the page that the disk refused; then its batch goes on."""
@@ -294,13 +299,17 @@ class Parser:
             self._control.tell("refused", text=text)
         return not text
 
-    def _read(self, page: Page) -> Reading:
+    def _read(self, page: Page, batch: Batch) -> None:
         """Read a page that is not plain."""
+        self._slot.begin(page.id, time.monotonic_ns())
         if page.kind == Kind.RETRY:
-            return unread(page)
-        if page.kind == Kind.ROBOTS:
-            return self._reader.read_robots(page)
-        return self._reader.read(page)
+            reading = unread(page)
+        elif page.kind == Kind.ROBOTS:
+            reading = self._reader.read_robots(page)
+            batch.robots.append(reading)
+        else:
+            reading = self._reader.read(page)
+        batch.readings.append(reading)
 
     def _is_wanted(self, reading: Reading) -> bool:
         """Whether a page goes to the output: by its type (``specificSearch``), if it allows it."""

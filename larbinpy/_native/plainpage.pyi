@@ -3,6 +3,7 @@ from typing import final
 
 from larbinpy._native.linkfilter import LinkFilter
 from larbinpy._native.pages import Page, Reading
+from larbinpy._native.shared import Blame
 from larbinpy.codes import Directive
 
 @final
@@ -20,4 +21,7 @@ class PlainPages:
         agent: bytes,
         nofollow: bool,
     ) -> None: ...
+    def read_run(
+        self, pages: list[Page], readings: list[Reading], slot: Blame, most: int
+    ) -> bool: ...
     def read(self, page: Page) -> Reading | None: ...

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from functools import partial
+from mmap import mmap
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -25,6 +27,7 @@ from larbinpy.records import (
     Kind,
     Outcome,
 )
+from larbinpy.shared import ParserMemory
 from larbinpy.url import Base, Equal
 from tests.records import page
 
@@ -38,7 +41,7 @@ MAX_BYTES = 5000
 class Both:
     """The two ways of one parser."""
 
-    def __init__(self, *, is_new: Any = None, **keys: Any) -> None:
+    def __init__(self, *, is_new: Any = None, digest: Any = exact_digest, **keys: Any) -> None:
         equal = Equal.SORT_QUERY | Equal.SLASH
         links = make_filter(
             key=bytes(16), shards=3, domain_of=lambda host: host, forbidden=[b".jpg"],
@@ -46,11 +49,11 @@ class Both:
         )  # fmt: skip
         self.long = PageReader(
             links, accept=HTML_TYPES, max_redirects=5, max_bytes=MAX_BYTES, agent=b"larbin",
-            make_base=partial(Base, equal=equal), digest=exact_digest, is_new=is_new,
+            make_base=partial(Base, equal=equal), digest=digest, is_new=is_new,
             obeyed=ALL_DIRECTIVES,
         )  # fmt: skip
         self.plain = PlainPages(
-            links, type_of=partial(plain_type, accept=HTML_TYPES), digest=exact_digest,
+            links, type_of=partial(plain_type, accept=HTML_TYPES), digest=digest,
             directives_of=directives.of_meta, is_new=is_new, max_bytes=MAX_BYTES, equal=equal,
             agent=b"larbin", nofollow=True,
         )  # fmt: skip
@@ -205,6 +208,41 @@ def test_types_are_asked_for_once() -> None:
     for number in [*range(3), *range(3), *range(1030), 0]:
         assert plain.read(page(headers=b"Content-Type: %d\r\n" % number))
     assert len(asked) == 1030 + 1
+
+
+def test_a_run_of_pages_ends_before_one_that_is_not_plain() -> None:
+    """Or when it is as long as it may be; it goes on where it ended."""
+    pages = [page(body=b"<a href=%d>" % n, headers=UTF8, id=n) for n in range(1, 6)]
+    pages[3].headers = b""
+    readings: list[Reading] = []
+    slot = ParserMemory(mmap(-1, 4096), 0)
+    assert BOTH.plain.read_run(pages, readings, slot, 2)
+    assert [reading.page.id for reading in readings] == [1, 2]
+    assert not BOTH.plain.read_run(pages, readings, slot, 64)
+    assert [told(reading) for reading in readings] == [told(BOTH.long.read(p)) for p in pages[:3]]
+    readings.append(BOTH.long.read(pages[3]))
+    assert BOTH.plain.read_run(pages, readings, slot, 64)
+    assert [reading.page.id for reading in readings] == [1, 2, 3, 4, 5]
+    assert BOTH.plain.read_run(pages, readings, slot, 64)
+
+
+def test_the_page_in_hand_is_shown() -> None:
+    """Each by itself with its own time, so that the one that brings a parser down is blamed."""
+    slot = ParserMemory(mmap(-1, 4096), 0)
+    shown: list[int] = []
+
+    def digest(body: bytes) -> bytes:
+        page_id, began_ns = slot.blamed() or (0, 0)
+        assert before_ns <= began_ns <= time.monotonic_ns()
+        assert body == b"%d" % page_id
+        shown.append(page_id)
+        return exact_digest(body)
+
+    pages = [page(body=b"%d" % n, headers=UTF8, id=n) for n in range(1, 4)]
+    before_ns = time.monotonic_ns()
+    Both(digest=digest).plain.read_run(pages, [], slot, 64)
+    assert shown == [1, 2, 3]
+    assert slot.blamed() is not None
 
 
 def test_large_pages_leave_small_ones_alone() -> None:
