@@ -1,5 +1,4 @@
-"""The plain way of a page through a parser: HTML in UTF-8 that came whole and as it is, and
-that nobody wants to compare with others.
+"""The plain way of a page through a parser: HTML in UTF-8 that came whole and as it is.
 
 Idea: nearly every page is such. It is scanned, its links are resolved and sorted out by one call,
 through buffers that are kept, without an object for what one step tells the next. Whatever is not
@@ -46,6 +45,7 @@ cdef extern from "resolved.h" nogil:
 cdef enum:
     KIND_PAGE = 0
     OUTCOME_SUCCESS = 0
+    COMPARED = 12          # PAGE_WATCHED and PAGE_FIRST
     MAX_TYPES = 1024       # Content-Types whose answers are kept
     MAX_BYTES = (1 << 30) - 1  # of a page that can be scanned
     MAX_KEPT = 1 << 16     # bytes that a buffer keeps for the next page
@@ -86,6 +86,9 @@ cdef class PlainPages:
         digest: of a body, 16 bytes.
         directives_of: what the contents of meta elements ask of robots.
         is_new: see ``PageReader``; None = nobody asks.
+        near: see ``PageReader``; asked about pages that a shard wants to be compared; None = nobody
+            is.
+        compares_all: ``near`` is asked about every page.
         max_bytes: the largest body.
         equal: ``larbinpy.url.Equal``: which URLs are taken for one.
         agent: our name in meta elements, in lower case.
@@ -95,7 +98,8 @@ cdef class PlainPages:
     """
 
     cdef LinkFilter _links
-    cdef object _type_of, _digest, _directives_of, _is_new
+    cdef object _type_of, _digest, _directives_of, _is_new, _near
+    cdef bint _compares_all
     cdef Py_ssize_t _max_bytes
     cdef bytes _agent
     cdef bint _nofollow
@@ -109,11 +113,13 @@ cdef class PlainPages:
 
     def __cinit__(
         self, LinkFilter links not None, *, type_of, digest, directives_of, is_new,
-        Py_ssize_t max_bytes, int equal, bytes agent not None, bint nofollow,
+        Py_ssize_t max_bytes, int equal, bytes agent not None, bint nofollow, near=None,
+        bint compares_all=False,
     ):
         self._links = links
         self._type_of, self._digest = type_of, digest
-        self._directives_of, self._is_new = directives_of, is_new
+        self._directives_of, self._is_new, self._near = directives_of, is_new, near
+        self._compares_all = compares_all
         self._max_bytes = min(max_bytes, <Py_ssize_t>MAX_BYTES)
         self._agent = agent
         self._nofollow = nofollow
@@ -181,7 +187,7 @@ cdef class PlainPages:
         """The type of a page that is plain as far as its head tells; else None."""
         cdef const uint8_t *at = <const uint8_t *>PyBytes_AS_STRING(page.headers)
         cdef Head head
-        if page.kind != KIND_PAGE or page.outcome != OUTCOME_SUCCESS or page.flags:
+        if page.kind != KIND_PAGE or page.outcome != OUTCOME_SUCCESS or page.flags & ~COMPARED:
             return None
         if PyBytes_GET_SIZE(page.body) > self._max_bytes or has_bom(page.body):
             return None
@@ -255,8 +261,17 @@ cdef class PlainPages:
         parsed.outcome, parsed.digest = SUCCESS, digest
         parsed.body_bytes = PyBytes_GET_SIZE(page.body)
         parsed.directives, parsed.canonical = self._directives(), self._own_url(page)
-        reading.links = self._sort_out(page, parsed)
+        if self._is_left(page, parsed):
+            parsed.filtered = {}
+        else:
+            reading.links = self._sort_out(page, parsed)
         return reading
+
+    cdef bint _is_left(self, Page page, ParsedPage parsed) except -1:
+        """Whether the links of a page are not wanted because it is near to another one."""
+        if self._near is None or not (page.flags & COMPARED or self._compares_all):
+            return False
+        return self._near(page, parsed, page.body)
 
     cdef object _directives(self):
         """What the page asks of robots."""

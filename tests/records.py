@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from larbinpy._native.neartable import NearTable
+from larbinpy.dedup.near import NearPages
 from larbinpy.records import FetchJob, FetchResult, Kind, Outcome, Page
 
 URL = b"http://a.test/"
 HTML = b"Content-Type: text/html\r\n\r\n"
+UTF8 = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n"
+"""The head of a page that may be plain."""
 
 
 def job(page_id: int = 1, url: bytes = URL, **more: Any) -> FetchJob:  # Any: fields of a FetchJob
@@ -48,3 +52,9 @@ def page(url: bytes = URL, body: bytes = b"", **more: Any) -> Page:
         "body": body,
     }
     return Page(**{**fields, **more})
+
+
+def near_pages(**more: bool) -> NearPages:
+    """With domains of two labels, and room for few hosts."""
+    table = NearTable(bytearray(1 << 20), bytes(16), 10)
+    return NearPages(table, lambda host: b".".join(host.split(b".")[-2:]), **more)

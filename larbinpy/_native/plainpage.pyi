@@ -2,7 +2,7 @@ from collections.abc import Callable
 from typing import final
 
 from larbinpy._native.linkfilter import LinkFilter
-from larbinpy._native.pages import Page, Reading
+from larbinpy._native.pages import Page, ParsedPage, Reading
 from larbinpy._native.shared import Blame
 from larbinpy.codes import Directive
 
@@ -20,6 +20,8 @@ class PlainPages:
         equal: int,
         agent: bytes,
         nofollow: bool,
+        near: Callable[[Page, ParsedPage, bytes], bool] | None = None,
+        compares_all: bool = False,
     ) -> None: ...
     def read_run(
         self, pages: list[Page], readings: list[Reading], slot: Blame, most: int

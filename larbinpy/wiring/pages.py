@@ -76,7 +76,7 @@ def make_plain(
 ) -> PlainPages | None:
     """The short way of most pages beside the reader; None when no page is plain to this crawl."""
     config = start.config
-    if (near and near.compares_all) or acceptance or config.url_mode == "larbin":
+    if acceptance or config.url_mode == "larbin":
         return None
     return PlainPages(
         links,
@@ -84,6 +84,8 @@ def make_plain(
         digest=page_digest(config),
         directives_of=directives.of_meta,
         is_new=pages.is_new if pages else None,
+        near=near.is_left if near else None,
+        compares_all=bool(near and near.compares_all),
         max_bytes=config.max_decoded_bytes,
         equal=equal_urls(config),
         agent=config.user_agent_token.lower(),

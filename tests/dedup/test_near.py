@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
-from larbinpy._native.neartable import NearTable
 from larbinpy._native.simhash import simhash
-from larbinpy.dedup.near import NearPages
 from larbinpy.records import PAGE_FIRST, PAGE_WATCHED, Outcome, ParsedPage
-from tests.records import page
+from tests.records import near_pages, page
+
+if TYPE_CHECKING:
+    from larbinpy.dedup.near import NearPages
 
 TEXT = b" ".join(b"word%d" % number for number in range(40))
 OTHER = TEXT[::-1]
-
-
-def near_pages(**more: bool) -> NearPages:
-    """With domains of two labels, and room for few hosts."""
-    table = NearTable(bytearray(1 << 20), bytes(16), 10)
-    return NearPages(table, lambda host: b".".join(host.split(b".")[-2:]), **more)
 
 
 def look(

@@ -20,6 +20,7 @@ from larbinpy.parse.pagetypes import HTML_TYPES, plain_type
 from larbinpy.records import (
     ALL_DIRECTIVES,
     PAGE_BODY_IN_FILE,
+    PAGE_FIRST,
     PAGE_TRUNCATED,
     PAGE_WATCHED,
     Directive,
@@ -29,19 +30,22 @@ from larbinpy.records import (
 )
 from larbinpy.shared import ParserMemory
 from larbinpy.url import Base, Equal
-from tests.records import page
+from tests.records import UTF8, near_pages, page
 
 if TYPE_CHECKING:
     from larbinpy.records import Page, Reading
 
-UTF8 = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n"
 MAX_BYTES = 5000
 
 
 class Both:
     """The two ways of one parser."""
 
-    def __init__(self, *, is_new: Any = None, digest: Any = exact_digest, **keys: Any) -> None:
+    def __init__(
+        self, *, is_new: Any = None, digest: Any = exact_digest, near: Any = None, **keys: Any
+    ) -> None:
+        """``near``: how pages are compared; each way has a table of its own."""
+        tables = [None if near is None else near_pages(**near).is_left for _ in range(2)]
         equal = Equal.SORT_QUERY | Equal.SLASH
         links = make_filter(
             key=bytes(16), shards=3, domain_of=lambda host: host, forbidden=[b".jpg"],
@@ -50,12 +54,13 @@ class Both:
         self.long = PageReader(
             links, accept=HTML_TYPES, max_redirects=5, max_bytes=MAX_BYTES, agent=b"larbin",
             make_base=partial(Base, equal=equal), digest=digest, is_new=is_new,
-            obeyed=ALL_DIRECTIVES,
+            obeyed=ALL_DIRECTIVES, near=tables[0],
         )  # fmt: skip
         self.plain = PlainPages(
             links, type_of=partial(plain_type, accept=HTML_TYPES), digest=digest,
             directives_of=directives.of_meta, is_new=is_new, max_bytes=MAX_BYTES, equal=equal,
-            agent=b"larbin", nofollow=True,
+            agent=b"larbin", nofollow=True, near=tables[1],
+            compares_all=bool(near and near.get("compares_all")),
         )  # fmt: skip
 
 
@@ -146,7 +151,6 @@ def test_most_pages_are_plain(body: bytes) -> None:
         ({"kind": Kind.RETRY}, "it is only logged"),
         ({"outcome": Outcome.TRUNCATED}, "it did not come whole"),
         ({"flags": PAGE_BODY_IN_FILE}, "its body came in a file"),
-        ({"flags": PAGE_WATCHED}, "it is to be compared with others"),
         ({"headers": b"Content-Type: text/html\r\n"}, "its encoding has to be found"),
         ({"headers": UTF8.replace(b"html", b"plain")}, "it is of another type"),
         ({"headers": UTF8 + b"Content-Encoding: br\r\n"}, "it is packed"),
@@ -176,6 +180,40 @@ def test_a_page_that_was_seen_is_not_plain() -> None:
     both = Both(is_new=is_new)
     assert is_plain(page(body=b"same", headers=UTF8), both)
     assert not is_plain(page(body=b"same", headers=UTF8, id=2), both)
+
+
+TEXTS = [b" ".join(b"%c%d" % (letter, n) for n in range(30)) for letter in b"ab"]
+MARKS = [b"", b"<a href=/x>", b"<link rel=canonical href=/c>", b"<meta name=robots content=none>"]
+COMPARED = st.lists(
+    st.builds(
+        page,
+        url=MANY([b"http://x.a.test/", b"http://y.a.test/", b"http://b.test/"]),
+        body=st.builds(bytes.__add__, MANY(MARKS), MANY([*TEXTS, b"few words"])),
+        headers=st.just(UTF8),
+        flags=MANY([0, PAGE_WATCHED, PAGE_FIRST, PAGE_FIRST | PAGE_WATCHED]),
+        id=st.integers(1, 9),
+    ),
+    max_size=9,
+)
+
+
+@given(COMPARED, st.booleans(), st.booleans())
+def test_pages_are_compared_as_on_the_long_way(
+    pages: list[Page], compares_all: bool, leaves: bool
+) -> None:
+    """Those that the shard asks about, or all; what is near to another one may lose its links."""
+    both = Both(near={"compares_all": compares_all, "leaves": leaves})
+    assert all(is_plain(got, both) for got in pages)
+
+
+def test_a_page_near_to_another_one_is_plain() -> None:
+    """It is told what it is near to, and what by."""
+    both = Both(near={"leaves": True})
+    pages = [page(body=TEXTS[0], headers=UTF8, flags=PAGE_WATCHED, id=n) for n in (1, 2)]
+    first, second = map(both.plain.read, pages)
+    assert first and second  # noqa: PT018 - both are plain
+    assert (first.parsed.near, second.parsed.near, second.links) == (0, 1, None)
+    assert first.parsed.simhash == second.parsed.simhash != 0
 
 
 def test_what_pages_ask_can_be_ignored() -> None:
