@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import threading
 from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -10,17 +11,21 @@ from typing import TYPE_CHECKING
 import pytest
 
 from larbinpy.testing.web import Scope, WebProcess, WebSpec, expected
-from tests.integration.crawl import all_of, asked, crawl_of, silent_crawl
+from tests.integration.crawl import Crawl, all_of, asked, crawl_of, silent_crawl
+from tests.integration.sites import Site
+from tests.patience import PATIENCE_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from tests.integration.crawl import Crawl
-
 SMALL = WebSpec(hosts=12, pages=15, notes=3)
 CGI = Scope(cgi=True)
 LIMIT = 100
+PAGES = 60
+PAGE_BYTES = 10_000
+SERVED = 30
+"""Pages of ``Held`` that are answered at once: half as much again as its limit."""
 
 
 @pytest.fixture
@@ -66,18 +71,50 @@ def test_limit_page_above_the_web_finishes(tmp_path: Path, web: WebProcess) -> N
     assert asked(web) == all_of(expected(web.spec, CGI))
 
 
-def test_limit_size_counts_bytes_read(tmp_path: Path, web: WebProcess) -> None:
-    """Of the whole crawl; what is in flight is finished, so a little more is read."""
-    crawl = crawl_of(web, tmp_path, CGI, limitSize="500K", pagesConnexions="5")
-    ended = crawl.run()
-    assert (ended.code, crawl.report()["exit"]) == (3, "size limit"), ended.stderr
-    assert crawl.report()["counters"]["bytes_read"] >= 500_000
-    assert crawl.urls().total() < len(expected(web.spec, CGI).requests)
-    again = crawl.run()
-    assert again.code == 3
-    assert "limitSize: the crawl has reached this limit before\n" in again.stderr
-    assert crawl.run("--set", "limitSize=0").code == 0
-    assert crawl.urls("success").keys() == expected(web.spec, CGI).success
+class Held(Site):
+    """A page with links to all others, of which those behind ``SERVED`` wait for ``go_on``."""
+
+    def __init__(self) -> None:
+        links = b"".join(b'<a href="/%d">x</a>' % n for n in range(1, PAGES))
+        super().__init__({f"/{n}": b"<p>%d" % n + b"x" * PAGE_BYTES for n in range(1, PAGES)})
+        self.pages["/0"] = links
+        self._may_go_on = threading.Event()
+
+    def answer(self, path: str) -> bytes | None:
+        """See ``Site``."""
+        body = super().answer(path)
+        if len(self.asked) > SERVED:
+            self._may_go_on.wait(PATIENCE_S)
+        return body
+
+    def go_on(self) -> None:
+        """Answer everything."""
+        self._may_go_on.set()
+
+
+def test_limit_size_counts_bytes_read(tmp_path: Path) -> None:
+    """Of the whole crawl; what is in flight is finished, so a little more is read.
+
+    However late the limit is seen, the crawl cannot have ended before: the rest is not answered.
+    """
+    with Held() as site:
+        keys = {
+            "From": "operator@web.test", "stateDir": str(tmp_path / "crawl"), "waitDuration": "0",
+            "startUrl": site.url("/0"), "allowPrivateAddresses": "", "firstByteTimeout": "1h",
+            "fetchTimeout": "1h", "limitSize": "200K", "drainTime": "200ms",
+        }  # fmt: skip
+        crawl = Crawl(tmp_path, keys)
+        ended = crawl.run()
+        assert (ended.code, crawl.report()["exit"]) == (3, "size limit"), ended.stderr
+        assert crawl.report()["counters"]["bytes_read"] >= 200_000
+        assert crawl.urls().total() <= SERVED
+        site.go_on()
+        asked = len(site.asked)
+        again = crawl.run()
+        assert (again.code, len(site.asked)) == (3, asked)
+        assert "limitSize: the crawl has reached this limit before\n" in again.stderr
+        assert crawl.run("--set", "limitSize=0").code == 0
+        assert sorted(crawl.urls("success")) == sorted(site.url(n).encode() for n in site.pages)
 
 
 def test_limit_time_is_of_this_run(tmp_path: Path) -> None:
