@@ -177,11 +177,11 @@ def test_a_hundred_dead_names_delay_a_good_one_by_less_than_50_ms(
 
 def test_smallest_ttl_counts(loop: EventLoop, resolver: AresResolver) -> None:
     """The TTL is the smallest of the chain and the addresses, and a minute at least."""
-    before_ns = time.monotonic_ns()
-    (alias,) = ask(loop, resolver, b"alias.test")
-    (short,) = ask(loop, resolver, b"a.test")
-    kept_s = [round((answer.expires_ns - before_ns) / 1e9) for answer in (alias, short)]
-    assert kept_s == [700, 60]
+    for host, kept_s in ((b"alias.test", 700), (b"a.test", 60)):
+        before_ns = time.monotonic_ns()
+        (answer,) = ask(loop, resolver, host)
+        after_ns = time.monotonic_ns()
+        assert before_ns <= answer.expires_ns - kept_s * 10**9 <= after_ns
 
 
 def test_one_lookup_per_name(server: DnsServer, loop: EventLoop, resolver: AresResolver) -> None:

@@ -339,15 +339,15 @@ def test_waiting_for_a_connection_does_not_count() -> None:
 
     def slowly(connection: Connection) -> None:
         while connection.read_request():
-            time.sleep(0.2)
+            time.sleep(0.05)
             connection.send(PAGE)
 
     client = Client(connections=1, total_timeout_s=1.5, first_byte_timeout_s=1.4)
     with Server(slowly) as server:
-        for n in range(9):
+        for n in range(35):
             client.submit(job_for(server.port, host=b"h%d.test" % n))
-        results = client.wait(9)
-    assert [result.outcome for result in results] == [Outcome.SUCCESS] * 9
+        results = client.wait(35)
+    assert [result.outcome for result in results] == [Outcome.SUCCESS] * 35
     client.close()
 
 

@@ -10,6 +10,7 @@ import fcntl
 import threading
 import time
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -47,6 +48,8 @@ PAGES_PER_S: Final = 20
 SLOW_S: Final = 3.0
 SCOPE: Final = Scope(depth_in_site=60_000, cgi=True)
 SPEC: Final = WebSpec.plain(hosts=40, pages=30, page_bytes=PAGE_BYTES, page_spread=20_000)
+LARGE: Final = replace(SPEC, pages=120)
+"""It lasts for four seconds also where parsers read 50,000 pages a second."""
 
 
 class SlowTerminal(threading.Thread):
@@ -106,7 +109,7 @@ def test_stopped_parsers_hold_fetching_back(tmp_path: Path, shards: int) -> None
     """Two parsers that run a hundredth of the time."""
     keys = {"pagesConnexions": str(CONNECTIONS), "bodyMemory": "8Mi", "maxPageSize": "1Mi"}
     processes = {"fetchProcesses": str(shards), "parseProcesses": "2"}
-    with WebProcess(SPEC, tmp_path / "web") as web:
+    with WebProcess(LARGE, tmp_path / "web") as web:
         crawl = crawl_of(web, tmp_path, SCOPE, **keys, **processes)
         process = crawl.start()
         assert wait_until(lambda: pages_asked(web) > 0)

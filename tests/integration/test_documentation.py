@@ -125,7 +125,7 @@ def test_the_pages_are_those_of_wget2(tmp_path: Path, package: str) -> None:
         url = f"http://127.0.0.1:{server.port}/"
         wget2(url, tmp_path)
         crawl = larbinpy(url, tmp_path)
-        everything = server.asked()
+    everything = server.asked()
     ours = [asked for asked in everything if "larbin" in asked.agent]
     theirs = [asked for asked in everything if "larbin" not in asked.agent]
     assert set(Counter(asked.path for asked in ours).values()) == {1}

@@ -246,13 +246,14 @@ def test_number_used_again(loop: EventLoop, multi: FakeMulti, pair: Pair, is_tol
 
 def test_timer_runs_once(loop: EventLoop, multi: FakeMulti) -> None:
     """The timer is one shot, ends the wait, and -1 stops it."""
-    multi.timer(20)
+    multi.timer(60_000)
     assert loop.poll(0) == 0
     assert multi.actions == []
     begin = time.monotonic()
+    multi.timer(20)
     loop.poll(60)
     loop.poll(0)
-    assert 0.015 < time.monotonic() - begin < 30
+    assert 0.02 <= time.monotonic() - begin < 30
     multi.timer(0)
     multi.timer(-1)
     loop.poll(0)
@@ -288,11 +289,11 @@ def test_events_gather_for_a_while(loop: EventLoop, pair: Pair) -> None:
     near, far = pair
     loop.watch(near.fileno(), READ, lambda _: None)
     far.send(b"x")
-    loop.poll(0)
     begun = time.monotonic()
+    loop.poll(0)
     assert loop.poll(1.0, 0.05) == 1
     gathered = time.monotonic()
-    assert gathered - begun >= 0.045
+    assert gathered - begun >= 0.05
     assert loop.poll(0.0, 60.0) == 1
     assert loop.poll(0.001, 60.0) == 1
     assert time.monotonic() - gathered < 30

@@ -93,7 +93,7 @@ def read_response(
 
 
 def log_of(running: Running, path: Path) -> list[Request]:
-    """The access log so far."""
+    """The access log; call it when the server has ended, for it notes an end when it is sent."""
     running.server.write_log(os.fsencode(path))
     return list(read_log(path))
 
@@ -251,7 +251,7 @@ def test_latency_delays_each_response(tmp_path: Path) -> None:
         for client in clients:
             assert read_response(client, bytearray())[0] == 200
             client.close()
-        log = log_of(running, tmp_path / "log")
+    log = log_of(running, tmp_path / "log")
     assert min(r.end_ns - r.start_ns for r in log) >= 200_000_000
     assert log[-1].end_ns - log[0].start_ns < 200 * 200_000_000 / 2
 
@@ -265,7 +265,7 @@ def test_responses_come_in_the_order_of_their_latency(tmp_path: Path) -> None:
         for index, client in enumerate(clients):
             assert read_response(client, bytearray())[1] == body_of(running, index)
             client.close()
-        log = log_of(running, tmp_path / "log")
+    log = log_of(running, tmp_path / "log")
     ends = [r.end_ns for r in log]
     assert ends != sorted(ends)
     assert all(r.start_ns < r.end_ns for r in log)
@@ -281,7 +281,7 @@ def test_a_client_that_leaves_during_the_latency_is_forgotten(tmp_path: Path) ->
             with running.connect() as client:
                 client.sendall(request(path_of(running, 1)))
                 assert read_response(client, bytearray())[1] == body_of(running, 1)
-        log = log_of(running, tmp_path / "log")
+    log = log_of(running, tmp_path / "log")
     assert sum(r.end_ns > 0 for r in log if r.path != b"/") == 5
 
 
@@ -296,8 +296,8 @@ def test_the_log_tells_each_request(tmp_path: Path) -> None:
         with running.connect() as client:
             client.sendall(request(method="HEAD", host="x.test"))
             read_response(client, bytearray(), is_head=True)
-        log = log_of(running, tmp_path / "log")
-        assert running.server.requests == len(log) == 4
+    log = log_of(running, tmp_path / "log")
+    assert running.server.requests == len(log) == 4
     assert [(r.host, r.path, r.status, r.method) for r in log] == [
         (1, b"/", 200, b"GET"),
         (1, b"/no?such?place?x", 404, b"GET"),
