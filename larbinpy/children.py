@@ -14,13 +14,17 @@ import socket
 import subprocess
 import sys
 import time
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from larbinpy import entries
 from larbinpy._native import shared as native_shared
 from larbinpy.frames import Channel, Frame, FrameType
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 ROLES: Final = ("shard", "parser", "seeder")
+_LARGE_PAGES: Final = "glibc.malloc.hugetlb=1"
 _CLOCK_TICKS: Final = os.sysconf("SC_CLK_TCK")
 
 
@@ -89,9 +93,24 @@ def _spawn(role: str, fd: int) -> subprocess.Popen[bytes]:
             stdin=None if role == "seeder" else subprocess.DEVNULL,
             pass_fds=(fd,),
             preexec_fn=_die_with_parent,
+            env=with_large_pages(os.environ),
         )
     finally:
         signal.signal(signal.SIGINT, handler)
+
+
+def with_large_pages(environ: Mapping[str, str]) -> dict[str, str]:
+    """The same environment, with malloc told to lie in large pages where the system has them.
+
+    What a shard holds of its transfers and pages is spread over more memory than small pages have
+    places in a TLB (``docs/performance.md``).  glibc reads this when a process starts, and no other
+    libc does; what the operator set there stands.
+    """
+    told = environ.get("GLIBC_TUNABLES", "")
+    if _LARGE_PAGES.partition("=")[0] in told:
+        return dict(environ)
+    tunables = f"{told}:{_LARGE_PAGES}" if told else _LARGE_PAGES
+    return {**environ, "GLIBC_TUNABLES": tunables}
 
 
 def _die_with_parent() -> None:

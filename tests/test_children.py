@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -168,3 +169,33 @@ def test_a_child_without_its_supervisor_ends(echo: Child) -> None:
     heard(echo)
     echo.channel.close()
     assert echo._process.wait(PATIENCE_S) == 1
+
+
+# --- the environment ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("told", "given"),
+    [
+        ("", "glibc.malloc.hugetlb=1"),
+        ("glibc.malloc.check=1", "glibc.malloc.check=1:glibc.malloc.hugetlb=1"),
+        ("glibc.malloc.hugetlb=0", "glibc.malloc.hugetlb=0"),
+    ],
+)
+def test_malloc_lies_in_large_pages_unless_told_otherwise(told: str, given: str) -> None:
+    """What the operator set stands, and goes with it."""
+    environ = {"PATH": "/bin"} | ({"GLIBC_TUNABLES": told} if told else {})
+    assert children.with_large_pages(environ) == {"PATH": "/bin", "GLIBC_TUNABLES": given}
+    assert environ.get("GLIBC_TUNABLES", "") == told
+
+
+def test_a_child_starts_with_large_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process has them in its environment from its first instruction on."""
+    monkeypatch.delenv("GLIBC_TUNABLES", raising=False)
+    child = Child("parser", 0)
+    try:
+        environ = Path(f"/proc/{child.pid}/environ").read_bytes().split(b"\0")
+    finally:
+        child.kill()
+        child.channel.close()
+    assert b"GLIBC_TUNABLES=glibc.malloc.hugetlb=1" in environ
