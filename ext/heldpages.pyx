@@ -21,7 +21,7 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy
 
-from larbinpy._native.contents cimport Contents
+from larbinpy._native.contents cimport HostContents
 from larbinpy._native.jobs cimport FetchJob, FetchResult
 from pageentry cimport (
     MAX_REASON, entry_size, leads_on, parsed_entry, parsed_size, parsed_to_done, put_entry,
@@ -260,7 +260,7 @@ cdef class HeldPages:
 
     # --- from the parsers -------------------------------------------------------------------
 
-    def finish(self, bytes payload not None, uint32_t count, bint is_plain, dict same=None):
+    def finish(self, bytes payload not None, uint32_t count, bint is_plain, HostContents same=None):
         """Take the answers of a PARSED frame.
 
         Args:
@@ -297,7 +297,10 @@ cdef class HeldPages:
                         not job.id & WITHOUT_ENQ
                     ):
                         if same is not None and entry.outcome == SUCCESS:
-                            note_contents(same, job, entry)
+                            same.note(
+                                job.host_id, entry.digest, entry.near != 0, leads_on(entry),
+                                job.watch,
+                            )
                         if not answers.add(data + at, used, job.position):
                             done.append(answers.taken())
                             answers.add(data + at, used, job.position)
@@ -307,13 +310,6 @@ cdef class HeldPages:
         if answers.count:
             done.append(answers.taken())
         return done, others
-
-
-cdef int note_contents(dict same, FetchJob job, const parsed_entry *entry) except -1:
-    cdef Contents contents = same.get(job.host)
-    if contents is None:
-        contents = same[job.host] = Contents()
-    return contents.note(entry.digest, entry.near != 0, leads_on(entry), job.watch)
 
 
 cdef int check_parsed(const uint8_t *data, size_t size, uint32_t count) except -1:

@@ -12,7 +12,7 @@ Invariant: what is plain is handled as the long way would; in doubt nothing is p
 cimport cython
 from cpython cimport array
 
-from larbinpy._native.contents cimport Contents
+from larbinpy._native.contents cimport HostContents, contents_watch, host_contents
 from larbinpy._native.jobs cimport FetchJob, FetchResult
 from larbinpy.codes import Kind, Outcome
 
@@ -50,14 +50,14 @@ cdef class PlainStarts:
     cdef array.array _expires_s
     cdef set _private
     cdef dict _troubles
-    cdef dict _same
+    cdef HostContents _same
     cdef unsigned int _most_same
     cdef unsigned int _watch_after
 
     def __cinit__(
         self, dict origins not None, bint is_open, array.array ipv4 not None,
         array.array expires_s not None, set private not None, dict troubles not None,
-        dict same not None, unsigned int most_same, unsigned int watch_after,
+        HostContents same not None, unsigned int most_same, unsigned int watch_after,
     ):
         if ipv4.itemsize != 4 or expires_s.itemsize != 4:
             raise ValueError("addresses and times are u32 each")
@@ -106,12 +106,12 @@ cdef class PlainStarts:
     cdef bint _shows_more(self, FetchJob job) except -1:
         """Whether a host that has shown something says new things; then it is known what to
         watch."""
-        cdef Contents contents = self._same.get(job.host)
-        if contents is None or contents.crowd is not None:
+        cdef host_contents *contents = self._same.known(job.host_id)
+        if contents == NULL or not contents.is_met or contents.has_crowd:
             return False
         if contents.in_a_row >= self._most_same:
             return False
-        job.watch = contents.watch(self._watch_after, self._most_same)
+        job.watch = contents_watch(contents, self._watch_after, self._most_same)
         return True
 
     cdef bint _is_allowed(self, FetchJob job, long long now_ns) except -1:

@@ -1,7 +1,7 @@
 from collections.abc import Iterable
 from typing import final
 
-from larbinpy._native.contents import Contents
+from larbinpy._native.contents import HostContents
 from larbinpy._native.jobs import FetchJob, FetchResult
 
 PARSER_BYTES: int
@@ -33,5 +33,5 @@ class HeldPages:
         payload: bytes,
         count: int,
         is_plain: bool,
-        same: dict[bytes, Contents] | None = None,
+        same: HostContents | None = None,
     ) -> tuple[list[tuple[bytes, bytes]], list[tuple[int, FetchJob, int]]]: ...

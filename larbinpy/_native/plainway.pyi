@@ -2,7 +2,7 @@ from array import array
 from collections.abc import Callable
 from typing import Any, final
 
-from larbinpy._native.contents import Contents
+from larbinpy._native.contents import HostContents
 from larbinpy._native.jobs import FetchJob, FetchResult
 
 @final
@@ -15,7 +15,7 @@ class PlainStarts:
         expires_s: array[int],
         private: set[int],
         troubles: dict[bytes, Any],
-        same: dict[bytes, Contents],
+        same: HostContents,
         most_same: int,
         watch_after: int,
     ) -> None: ...

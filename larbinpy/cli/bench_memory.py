@@ -7,6 +7,7 @@ import random
 from multiprocessing import get_context
 from typing import Final
 
+from larbinpy._native.contents import HostContents
 from larbinpy._native.hosts import HostTable
 from larbinpy.cli.bench_runs import resident_bytes
 from larbinpy.dns.addresses import Addresses
@@ -54,7 +55,8 @@ class _Nobody:
 
 
 def host_bytes(idle: int = IDLE_HOSTS, ruled: int = RULED_HOSTS) -> dict[str, float]:
-    """Bytes a host: ``idle``: name, address, delays; ``ruled``: rules and a back-off beside it.
+    """Bytes a host: ``idle``: name, address, delays, what it has shown last; ``ruled``: rules and a
+    back-off beside it.
 
     Each in a process of its own, where no memory is left over that the tables could grow into.
     """
@@ -78,9 +80,10 @@ def _grown(count: int, is_ruled: bool) -> float:
     )
     gate = Gate(b"larbin")
     backoff = Backoff(random.Random(1), wait_ns=10**9, dead_ns=10**9)
+    shown = HostContents()
     for number in range(count):
         host = b"www.host-%d.example" % number
-        addresses.want(host)
+        shown.add(addresses.want(host), b"%d" % number)
         addresses.turn(0)
         if is_ruled:
             gate.learn(b"http://%b:80" % host, 200, _robots(number), 0)

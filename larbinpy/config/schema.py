@@ -292,7 +292,11 @@ class Config:
         "hostsPerDomain", 0, "hosts of one domain, 0 = no limit", since="0.1"
     )
     same_content: int = whole(
-        "sameContent", 1000, "pages in a row with the same content, 0 = no limit", since="0.1"
+        "sameContent",
+        1000,
+        "pages in a row with the same content, 0 = no limit",
+        high=65535,
+        since="0.1",
     )
     use_sitemaps: bool = flag("useSitemaps", "follow the sitemaps of robots.txt", since="0.1")
     sitemaps_per_host: int = whole(

@@ -18,7 +18,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final
 
 from larbinpy import url as urls
-from larbinpy._native.contents import Contents
+from larbinpy._native.contents import Contents, HostContents
 from larbinpy._native.seenset import SeenSet
 from larbinpy.frontier.crowds import Crowds
 from larbinpy.records import Outcome
@@ -117,7 +117,7 @@ class Budgets:
         self._hosts: set[bytes] = set()
         self._hosts_of: Counter[bytes] = Counter()
         self._sitemaps: Counter[bytes] = Counter()
-        self.same: dict[bytes, Contents] = {}
+        self.same = HostContents()
         """What each host that was asked has shown last; kept while that is limited."""
         self._crowds = Crowds(domain_of)
         self._firsts: dict[bytes, Contents] = {}
@@ -142,17 +142,20 @@ class Budgets:
 
     # --- a URL's turn --------------------------------------------------------------------------
 
-    def ask(self, host: bytes, url: bytes, *, named_by: bytes = b"") -> tuple[Answer, str]:
+    def ask(
+        self, host: bytes, url: bytes, *, host_id: int = -1, named_by: bytes = b""
+    ) -> tuple[Answer, str]:
         """May a URL be fetched?  With NO goes the name of what is used up.
 
         Args:
+            host_id: number of the host; -1 = it is not asked what it has shown last.
             named_by: the host that names it, for a sitemap: it alone pays.
         """
         if named_by and self._sitemaps.get(named_by, 0) >= self._limits.sitemaps > 0:
             return Answer.NO, "sitemapsPerHost"
         if self._limits.hosts_per_domain and not self._admits(host):
             return Answer.NO, "hostsPerDomain"
-        if self._limits.same and (name := self._says_nothing_new(host)):
+        if self._limits.same and host_id >= 0 and (name := self._says_nothing_new(host_id, host)):
             return Answer.NO, name
         if not self._budgets:
             return _YES
@@ -164,35 +167,46 @@ class Budgets:
             worst = max(worst, answer)
         return worst, ""
 
-    def _says_nothing_new(self, host: bytes) -> str:
+    def _says_nothing_new(self, host_id: int, host: bytes) -> str:
         """Why a host is left, or nothing; one that was never asked is from now on."""
-        known = self.same.get(host) or self._met(host)
-        if known.crowd is not None:
-            return self._leave(known.crowd, SAME_HOSTS, self._domain_of(host))
-        return self._leave(known, SAME_CONTENT, host)
-
-    def _met(self, host: bytes) -> Contents:
-        """A host is asked for the first time; while its domain is left, none is remembered."""
-        known, domain = Contents(), self._crowds.joined(host)
-        if domain:
-            known.crowd = self._firsts.setdefault(domain, Contents())
-            if known.crowd.in_a_row >= self._limits.same:
-                return known
-        self.same[host] = known
-        return known
-
-    def _leave(self, contents: Contents, name: str, whose: bytes) -> str:
-        if contents.in_a_row < self._limits.same:
+        is_met = self.same.is_met(host_id)
+        crowd = self.same.crowd(host_id) if is_met else self._met(host_id, host)
+        if crowd is not None:
+            return self._leave_crowd(crowd, host)
+        in_a_row = self.same.in_a_row(host_id)
+        if in_a_row < self._limits.same:
             return ""
-        if not contents.is_left:
-            contents.is_left = True
-            self.left.append(_farewell(contents, name, whose.decode("ascii", "backslashreplace")))
-        return name
+        if self.same.leave(host_id):
+            self._say_left(in_a_row, self.same.shown(host_id), SAME_CONTENT, host)
+        return SAME_CONTENT
 
-    def watch(self, host: bytes) -> int:
-        """What the next page of a host is to be compared with; see ``Contents.watch``."""
-        known = self.same.get(host)
-        return known.watch(self._limits.watch_after, self._limits.same) if known else 0
+    def _met(self, host_id: int, host: bytes) -> Contents | None:
+        """A host is asked for the first time; while its domain is left, none is remembered."""
+        domain = self._crowds.joined(host)
+        crowd = self._firsts.setdefault(domain, Contents()) if domain else None
+        if crowd is None or crowd.in_a_row < self._limits.same:
+            self.same.meet(host_id, crowd)
+        return crowd
+
+    def _leave_crowd(self, crowd: Contents, host: bytes) -> str:
+        """Why no more hosts of a domain are asked, or nothing."""
+        if crowd.in_a_row < self._limits.same:
+            return ""
+        if not crowd.is_left:
+            crowd.is_left = True
+            self._say_left(crowd.in_a_row, crowd.shown, SAME_HOSTS, self._domain_of(host))
+        return SAME_HOSTS
+
+    def _say_left(self, in_a_row: int, shown: int, name: str, whose: bytes) -> None:
+        what = "new hosts" if name == SAME_HOSTS else "pages"
+        self.left.append(
+            f"no more {what} of {whose.decode('ascii', 'backslashreplace')} are asked for:"
+            f" the last {in_a_row:,} of {shown:,} said nothing new ({name})"
+        )
+
+    def watch(self, host_id: int) -> int:
+        """What the next page of a host is to be compared with; see ``HostContents.watch``."""
+        return self.same.watch(host_id, self._limits.watch_after, self._limits.same)
 
     def _admits(self, host: bytes) -> bool:
         if host in self._hosts:
@@ -214,22 +228,20 @@ class Budgets:
                 budget.pending[key] += 1
 
     def settle(
-        self, page_id: int, host: bytes, digest: bytes, *, is_good: bool, is_near: bool = False,
-        leads_on: bool = True, watched: int = 1,
+        self, page_id: int, digest: bytes = b"", *, is_good: bool, host_id: int = -1,
+        is_near: bool = False, leads_on: bool = True, watched: int = 1,
     ) -> None:  # fmt: skip
         """The page has its outcome, or is tried again; unknown ones cost nothing.
 
         Args:
-            is_near, leads_on, watched: see ``Contents.add``.
+            host_id: as for ``ask``.
+            is_near, leads_on, watched: see ``HostContents.add``.
         """
         if self._budgets:
             for (budget, _), key in zip(self._budgets, self._keys.pop(page_id, ()), strict=False):
                 budget.settle(key, is_good=is_good)
-        if is_good and self._limits.same:
-            known = self.same.get(host)
-            if known is None:
-                known = self.same[host] = Contents()
-            known.add(digest, is_near=is_near, leads_on=leads_on, watched=watched)
+        if is_good and self._limits.same and host_id >= 0:
+            self.same.add(host_id, digest, is_near=is_near, leads_on=leads_on, watched=watched)
 
     # --- restarts ------------------------------------------------------------------------------
 
@@ -268,16 +280,7 @@ class Budgets:
             return
         self.ask(host, url)
         self.take(0, host, url)
-        digest = bytes.fromhex((fields["digest"] or "").rpartition(":")[2])
-        self.settle(0, host, digest, is_good=True, is_near=bool(fields.get("near")))
-
-
-def _farewell(contents: Contents, name: str, whose: str) -> str:
-    what = "new hosts" if name == SAME_HOSTS else "pages"
-    return (
-        f"no more {what} of {whose} are asked for: the last {contents.in_a_row:,} of"
-        f" {contents.shown:,} said nothing new ({name})"
-    )
+        self.settle(0, is_good=True)
 
 
 def directory_of(host: bytes, url: bytes) -> bytes:

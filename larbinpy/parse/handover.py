@@ -17,7 +17,7 @@ from larbinpy.frames import MAX_PAYLOAD, FrameType
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from larbinpy._native.contents import Contents
+    from larbinpy._native.contents import HostContents
     from larbinpy.frames import Channel
     from larbinpy.records import FetchJob, FetchResult
 
@@ -99,7 +99,7 @@ class Handover:
         return job
 
     def finish(
-        self, payload: bytes, count: int, *, is_plain: bool, same: dict[bytes, Contents] | None
+        self, payload: bytes, count: int, *, is_plain: bool, same: HostContents | None
     ) -> tuple[list[tuple[bytes, bytes]], list[tuple[int, FetchJob]]]:
         """Take the answers of a PARSED frame: their pages are forgotten.
 

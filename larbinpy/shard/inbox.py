@@ -143,8 +143,8 @@ class Inbox:
                 self._frontier.release(*unread.pop(parsed.id))
             is_good = parsed.outcome == Outcome.SUCCESS and job.kind is not Kind.RETRY
             self._budgets.settle(
-                parsed.id, job.host, parsed.digest, is_good=is_good, is_near=parsed.near != 0,
-                leads_on=_leads_on(parsed), watched=job.watch,
+                parsed.id, parsed.digest, is_good=is_good, host_id=job.host_id,
+                is_near=parsed.near != 0, leads_on=_leads_on(parsed), watched=job.watch,
             )  # fmt: skip
             if job.kind is Kind.RETRY:
                 self._tickets.settle(parsed.id, is_spent=False)

@@ -188,7 +188,9 @@ class Requests:
         if self._manners.hosts.is_away(job.host_id, job.host, now):
             self._pass(job)
             return
-        answer, used_up = self._budgets.ask(job.host, job.url, named_by=_named_by(job))
+        answer, used_up = self._budgets.ask(
+            job.host, job.url, host_id=job.host_id, named_by=_named_by(job)
+        )
         if answer is Answer.NO:
             self._refuse(job, Outcome.EARLY_STOP, used_up)
             self._frontier.skip(job.host_id)
@@ -216,7 +218,7 @@ class Requests:
         elif self._tickets.take(job.id):
             self._flow.in_flight += 1
             self._budgets.take(job.id, job.host, job.url, named_by=_named_by(job))
-            job.watch = self._budgets.watch(job.host)
+            job.watch = self._budgets.watch(job.host_id)
             self._submit(job, now)
         else:
             self._pass(job)

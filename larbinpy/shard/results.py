@@ -117,7 +117,7 @@ class Results:
         if not job.id & ID_WITHOUT_ENQ:  # the URL that wants to know the rules waits already
             self._flow.in_flight -= 1
             self._tickets.settle(job.id, is_spent=False)
-            self._budgets.settle(job.id, job.host, b"", is_good=False)
+            self._budgets.settle(job.id, is_good=False)
             self._frontier.put_back(job)
         self._frontier.release(job.host_id, start_ns, end_ns)
         if job.kind is Kind.ROBOTS:

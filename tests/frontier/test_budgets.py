@@ -12,6 +12,7 @@ from larbinpy.frontier.crowds import CROWD
 HOST = b"www.a.org"
 URL = b"http://www.a.org/x/1"
 SAME = bytes(16)
+_NUMBERS: dict[bytes, int] = {}
 
 
 def budgets(**limits: int) -> Budgets:
@@ -19,13 +20,33 @@ def budgets(**limits: int) -> Budgets:
     return Budgets(Limits(**limits), lambda host: b".".join(host.split(b".")[-2:]))
 
 
+def number_of(host: bytes) -> int:
+    """The number of a host."""
+    return _NUMBERS.setdefault(host, len(_NUMBERS))
+
+
+def ask(budget: Budgets, host: bytes) -> tuple[Answer, str]:
+    """Ask for the root of a host."""
+    return budget.ask(host, b"http://%b/" % host, host_id=number_of(host))
+
+
+def show(
+    budget: Budgets, host: bytes, digest: bytes, *, is_near: bool = False, leads_on: bool = True
+) -> None:
+    """A host shows a good page."""
+    budget.settle(
+        9, digest, is_good=True, host_id=number_of(host), is_near=is_near, leads_on=leads_on
+    )
+
+
 def fetch(budget: Budgets, url: bytes, *, digest: bytes = b"", is_good: bool = True) -> str:
     """Fetch a URL if it may be; returns the name of what forbids it."""
     host = url.split(b"/")[2]
-    answer, name = budget.ask(host, url)
+    number = number_of(host)
+    answer, name = budget.ask(host, url, host_id=number)
     if answer is Answer.YES:
         budget.take(1, host, url)
-        budget.settle(1, host, digest or url[::-1], is_good=is_good)
+        budget.settle(1, digest or url[::-1], is_good=is_good, host_id=number)
     return name
 
 
@@ -78,9 +99,9 @@ def test_a_budget_that_others_may_use_up_is_waited_for() -> None:
     budget = budgets(per_host=1)
     budget.take(1, HOST, URL)
     assert budget.ask(HOST, URL) == (Answer.WAIT, "")
-    budget.settle(1, HOST, SAME, is_good=False)
+    budget.settle(1, is_good=False)
     assert budget.ask(HOST, URL) == (Answer.YES, "")
-    budget.settle(99, HOST, SAME, is_good=True)
+    budget.settle(99, is_good=True)
     assert budget.ask(HOST, URL) == (Answer.YES, "")
 
 
@@ -142,12 +163,12 @@ def test_near_duplicates_are_the_same_content() -> None:
     for number in range(4):
         url = b"http://a.org/%d" % number
         assert fetch(budget, url) == ""
-        budget.settle(9, b"a.org", b"%d" % number, is_good=True, is_near=True)
-    budget.settle(9, b"a.org", b"x", is_good=True, is_near=True)
-    budget.settle(9, b"a.org", b"y", is_good=True, is_near=True, leads_on=False)
+        show(budget, b"a.org", b"%d" % number, is_near=True)
+    show(budget, b"a.org", b"x", is_near=True)
+    show(budget, b"a.org", b"y", is_near=True, leads_on=False)
     assert fetch(budget, b"http://a.org/x") == ""
     for digest in (b"x", b"y", b"z"):
-        budget.settle(9, b"a.org", digest, is_good=True, is_near=True)
+        show(budget, b"a.org", digest, is_near=True)
     assert fetch(budget, b"http://a.org/y") == "sameContent"
 
 
@@ -156,7 +177,7 @@ def test_who_is_left_is_told_once() -> None:
     budget = budgets(same=2)
     assert refused(budget, b"http://a.org/%d", 1) == [""]
     for _ in range(3):
-        budget.settle(9, b"a.org", SAME, is_good=True)
+        show(budget, b"a.org", SAME)
     assert refused(budget, b"http://a.org/%d", 2) == ["sameContent"] * 2
     assert budget.left == [
         "no more pages of a.org are asked for: the last 2 of 4 said nothing new (sameContent)"
@@ -168,12 +189,14 @@ def meet(budget: Budgets, hosts: range, *, is_near: bool) -> set[str]:
     names = set()
     for number in hosts:
         host = b"h%d.a.org" % number
-        answer, name = budget.ask(host, b"http://%b/" % host)
+        answer, name = ask(budget, host)
         names.add(name)
         if answer is Answer.YES:
-            watched = budget.watch(host)
-            near = is_near and watched == 2
-            budget.settle(1, host, b"%d" % number, is_good=True, is_near=near, watched=watched)
+            watched = budget.watch(number_of(host))
+            budget.settle(
+                1, number.to_bytes(16, "little"), is_good=True, host_id=number_of(host),
+                is_near=is_near and watched == 2, watched=watched,
+            )  # fmt: skip
     return names
 
 
@@ -181,8 +204,7 @@ def test_new_hosts_of_a_crowd_that_begin_alike_are_left() -> None:
     """Endless subdomains; hosts that have shown a page are asked on, other domains too."""
     budget = budgets(same=10, watch_after=64)
     assert meet(budget, range(2 * CROWD + 10), is_near=True) == {""}
-    waiting = b"waiting.a.org"
-    assert budget.ask(waiting, b"http://waiting.a.org/") == (Answer.NO, "sameHosts")
+    assert ask(budget, b"waiting.a.org") == (Answer.NO, "sameHosts")
     assert meet(budget, range(3 * CROWD, 3 * CROWD + 5), is_near=True) == {"sameHosts"}
     assert fetch(budget, b"http://h1.a.org/x") == ""
     assert fetch(budget, b"http://h1.b.org/") == ""
@@ -195,10 +217,9 @@ def test_a_host_of_a_crowd_that_was_met_waits_for_the_others() -> None:
     """One whose robots.txt was asked for is left when the crowd is, for it has shown nothing."""
     budget = budgets(same=10, watch_after=64)
     meet(budget, range(2 * CROWD), is_near=True)
-    met = b"met.a.org"
-    assert budget.ask(met, b"http://met.a.org/") == (Answer.YES, "")
+    assert ask(budget, b"met.a.org") == (Answer.YES, "")
     meet(budget, range(1000, 1010), is_near=True)
-    assert budget.ask(met, b"http://met.a.org/") == (Answer.NO, "sameHosts")
+    assert ask(budget, b"met.a.org") == (Answer.NO, "sameHosts")
 
 
 def test_a_crowd_of_honest_hosts_is_not_left() -> None:
@@ -212,7 +233,7 @@ def test_a_host_with_something_new_now_and_then_is_not_left() -> None:
     """A page of its own begins the count anew."""
     budget = budgets(same=10)
     for n in range(200):
-        digest = b"%d" % n if n % 9 == 0 else SAME
+        digest = n.to_bytes(16, "little") if n % 9 == 0 else SAME
         assert fetch(budget, b"http://a.org/%d" % n, digest=digest) == ""
 
 

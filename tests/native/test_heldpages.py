@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from larbinpy import entries
-from larbinpy._native.contents import Contents
+from larbinpy._native.contents import HostContents
 from larbinpy._native.heldpages import HeldPages, encode
 from larbinpy.errors import FormatError
 from larbinpy.records import ID_WITHOUT_ENQ, Kind, Outcome, ParsedPage
@@ -16,6 +16,7 @@ from tests.reference import heldpages as reference
 from tests.reference.contents import Contents as Plain
 from tests.test_entries import RESULTS, U8, U16, U32, U64
 
+HOST_ID = 3
 EPOCH = 5
 ANSWERS = st.builds(
     ParsedPage, id=st.integers(0, 40), epoch=st.sampled_from([EPOCH, EPOCH, EPOCH, 4]),
@@ -79,11 +80,11 @@ def test_answers_become_done_entries(answers: list[ParsedPage], is_plain: bool) 
 def test_good_pages_are_noted_with_their_hosts(answers: list[ParsedPage], watch: int) -> None:
     """As the plain version of what a host has shown would."""
     pages = HeldPages(EPOCH)
-    noted: dict[bytes, Contents] = {}
+    noted = HostContents()
     plain = Plain()
     for answer in answers:
         one = result(answer.id)
-        one.job.watch = watch
+        one.job.watch, one.job.host_id = watch, HOST_ID
         pages.give(one)
         if answer.epoch == EPOCH and answer.outcome is Outcome.SUCCESS:
             left_out = answer.duplicates + sum(answer.filtered.values())
@@ -93,8 +94,7 @@ def test_good_pages_are_noted_with_their_hosts(answers: list[ParsedPage], watch:
             )  # fmt: skip
     payload = b"".join(map(entries.encode_parsed, answers))
     pages.finish(payload, len(answers), True, noted)
-    contents = noted.get(result(0).job.host, Contents())
-    assert (contents.shown, contents.in_a_row) == (plain.shown, plain.in_a_row)
+    assert (noted.shown(HOST_ID), noted.in_a_row(HOST_ID)) == (plain.shown, plain.in_a_row)
 
 
 def test_done_entries_fit_their_records() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from larbinpy._native.contents import Contents
+from larbinpy._native.contents import Contents, HostContents
 from larbinpy._native.plainway import PlainEnds, PlainStarts
 from larbinpy.politeness.gate import Gate
 from larbinpy.records import ID_WITHOUT_ENQ, FetchJob, Kind, Outcome
@@ -33,10 +33,16 @@ class World:
         self.expires_s = array("I", [0, 11])
         self.private: set[int] = set()
         self.troubles: dict[bytes, object] = {}
-        self.same: dict[bytes, Contents] = {HOST: Contents()}
+        self.is_open = is_open
+        self.know(HostContents())
+        self.same.meet(1)
+
+    def know(self, same: HostContents) -> None:
+        """Nothing else is known of what hosts have shown."""
+        self.same = same
         self.starts = PlainStarts(
-            self.gate.origins, is_open, self.ipv4, self.expires_s, self.private, self.troubles,
-            self.same, 2, 1,
+            self.gate.origins, self.is_open, self.ipv4, self.expires_s, self.private,
+            self.troubles, same, 2, 1,
         )  # fmt: skip
 
     def takes(self, one: FetchJob, now_ns: int = NOW) -> bool:
@@ -48,7 +54,8 @@ class World:
 def test_a_host_that_is_well_is_asked() -> None:
     """The URL gets the address; others' troubles are not its host's."""
     world = World()
-    world.troubles[OTHER] = world.same[OTHER] = Contents()
+    world.troubles[OTHER] = object()
+    world.same.leave(0)
     world.private.add(0)
     one = job()
     assert world.takes(one)
@@ -63,6 +70,7 @@ def test_arrays_may_grow() -> None:
     assert not world.takes(one)
     world.ipv4.extend([1] * 9000)
     world.expires_s.extend([1 << 30] * 9000)
+    world.same.meet(5000)
     assert world.takes(one)
     one.host_id = -1
     assert not world.takes(one)
@@ -76,9 +84,9 @@ def test_arrays_may_grow() -> None:
         lambda w: w.ipv4.__setitem__(1, 0),
         lambda w: w.expires_s.__setitem__(1, 10),
         lambda w: w.gate.origins.clear(),
-        lambda w: [w.same[HOST].add(bytes(16)) for _ in range(3)],
-        lambda w: w.same.clear(),
-        lambda w: setattr(w.same[HOST], "crowd", Contents()),
+        lambda w: [w.same.add(1, bytes(16)) for _ in range(3)],
+        lambda w: w.know(HostContents()),
+        lambda w: w.same.meet(1, Contents()),
     ],
 )
 def test_whoever_has_a_say_is_asked_first(change: Any) -> None:
@@ -106,8 +114,7 @@ def test_it_is_told_what_to_watch() -> None:
         one = job()
         assert world.takes(one)
         told.append(one.watch)
-        world.same[HOST].add(bytes(16), watched=one.watch)
-        world.same[HOST].in_a_row = min(world.same[HOST].in_a_row, 1)
+        world.same.add(1, bytes(16), watched=one.watch)
     assert told == [0, 0, 1]
 
 
