@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -57,6 +58,7 @@ class Crawl:
                 return process.wait(within_s)
             finally:
                 process.kill()
+                sys.stderr.write(self.output)  # shown when the test fails
 
     @property
     def output(self) -> str:

@@ -45,7 +45,7 @@ SILENT = frozenset(f"dead{n}.test" for n in range(100))
 HOSTS: dict[bytes, tuple[bytes, ...]] = {b"named.test": (b"\x09\x09\x09\x09",)}
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def server() -> Iterator[DnsServer]:
     broken = frozenset({"broken.test"})
     with DnsServer(TABLE, silent=SILENT, broken=broken, cut=CUT, spoofed=SPOOFED) as running:

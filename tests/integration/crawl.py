@@ -102,6 +102,7 @@ def finish(
         process.kill()
         process.communicate()
         raise
+    sys.stderr.write(stderr.decode())  # shown when the test fails
     return Ended(process.returncode, stdout.decode(), stderr.decode())
 
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 import fcntl
 import threading
 import time
-from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import pytest
 
 from larbinpy.testing.web import Scope, WebProcess, WebSpec, expected
+from tests.differences import differences
 from tests.integration.crawl import (
     SlowedDown,
     asked,
@@ -28,6 +28,7 @@ from tests.patience import PATIENCE_S, wait_until
 
 if TYPE_CHECKING:
     import subprocess
+    from collections import Counter
     from pathlib import Path
 
 CONNECTIONS: Final = 40
@@ -151,5 +152,5 @@ def check_memory(supervisor: int) -> None:
 def check_complete(web: WebProcess, success: Counter[bytes]) -> None:
     """Every page was fetched once, and none is missing in crawl.log."""
     want = expected(web.spec, SCOPE)
-    assert asked(web) == Counter(want.requests | want.robots)
-    assert success == Counter(want.success)
+    assert differences(asked(web), want.requests | want.robots) == []
+    assert differences(success, want.success) == []

@@ -162,6 +162,7 @@ class Crawl:
             _, self.errors = child.communicate(timeout=timeout_s)
         finally:
             child.kill()
+        sys.stderr.write(self.errors)  # shown when the test fails
         return child.returncode
 
     def log(self) -> list[dict[str, Any]]:
