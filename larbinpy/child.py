@@ -11,6 +11,7 @@ import os
 import signal
 import sys
 import traceback
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final, Protocol
 
 from larbinpy.children import Control
@@ -56,6 +57,7 @@ def main(make: Callable[[Control, Start, int], Root]) -> None:
     except Exception as error:  # noqa: BLE001  (the top of a process: the supervisor must hear it)
         traceback.print_exc()
         control.tell("notice", text=f"internal error: {error!r}")
-    sys.stdout.flush()
-    sys.stderr.flush()
+    with suppress(OSError):
+        sys.stdout.flush()
+        sys.stderr.flush()
     os._exit(code)

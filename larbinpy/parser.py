@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from larbinpy import child, entries, wiring
+from larbinpy import child, entries, streams, wiring
 from larbinpy.config import from_json
 from larbinpy.errors import FormatError, StorageError
 from larbinpy.frames import Channel, Frame, FrameType
@@ -390,8 +390,11 @@ def _show(readings: list[Reading]) -> None:
         f"{reading.parsed.outcome.label} {reading.page.url.decode('ascii', 'backslashreplace')}\n"
         for reading in readings
     ]
-    sys.stdout.write("".join(lines))
-    sys.stdout.flush()
+    try:
+        sys.stdout.write("".join(lines))
+        sys.stdout.flush()
+    except OSError:  # hung up, or full: no reason to end a crawl
+        streams.drop_output()
 
 
 if __name__ == "__main__":

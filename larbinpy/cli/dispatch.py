@@ -9,7 +9,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
-from larbinpy.errors import ConfigError, LarbinError
+from larbinpy import streams
+from larbinpy.errors import ConfigError, LarbinError, StorageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -38,13 +39,27 @@ HOST_NAME: Final = re.compile(r"(localhost|[\w-]+(\.[\w-]+)+)(:\d+)?([/?#].*)?")
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; a fault is one line on standard error."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    streams.open_closed()
     try:
-        return run(arguments)
+        code = run(arguments)
+        sys.stdout.flush()
     except LarbinError as error:
         print(f"larbinpy: {error}", file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:
         return INTERRUPTED
+    except OSError as error:
+        return _refused(error)
+    return code
+
+
+def _refused(error: OSError) -> int:
+    """The machine refused what no command foresaw: mostly standard output that is full."""
+    streams.drop_output()
+    if not isinstance(error, BrokenPipeError):
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"larbinpy: {where}{error.strerror or error}", file=sys.stderr)
+    return StorageError.exit_code
 
 
 def run(arguments: list[str]) -> int:
