@@ -40,6 +40,7 @@ def crawl(
     """
     _check_readable("seedFile", config.seed_file)
     _check_readable("hostsFile", config.hosts_file)
+    _check_readable("caFile", config.ca_file)
     if scratch:
         for path in state.scratch(config.state_dir, keep=config.output_dir):
             sys.stderr.write(f"deleted {path}\n")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from larbinpy.cli.arguments import configure, invoke
-from larbinpy.errors import StorageError
+from larbinpy.errors import ConfigError, StorageError
 from larbinpy.politeness.audit import Audit, Breach, Promise, request_of
 from larbinpy.report import timestamp
 
@@ -62,6 +62,8 @@ def _read(log: Path) -> Audit:
         with log.open("rb") as lines:
             for number, line in enumerate(lines, 1):
                 _add(seen, line, f"{log}:{number}")
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise ConfigError(f"{log}: {error.strerror}") from error
     except OSError as error:
         raise StorageError(f"{log}: {error.strerror}") from error
     return seen

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from larbinpy.config.keys import ANY_VALUE, REFUSED
 from larbinpy.config.machine import allowed_connections
-from larbinpy.config.schema import ATTRIBUTES, KEYS, Config
+from larbinpy.config.schema import ATTRIBUTES, KEYS, PORT, Config
 from larbinpy.config.values import Size
 from larbinpy.errors import ConfigError
 from larbinpy.plugins import find_module
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 HOST: Final = re.compile(rb"https?://(?:[^/?#@]*@)?(\[[^\]]*\]|[^/?#:]*)", re.IGNORECASE)
+NAME_SERVER: Final = re.compile(
+    r"(?:\[(?P<six>[^\]]*)\]|(?P<four>[0-9.]+))(?::(?P<port>[0-9]{1,5}))?"
+)
 DEFAULT: Final = Config()
 EQUAL_URLS: Final = (
     "ignoreTrailingSlash", "ignoreIndex", "sortQuery", "dropSessionIds", "dropTracking",
@@ -52,12 +55,12 @@ def host_of(url: bytes) -> bytes:
 
 def is_name_server(text: str) -> bool:
     """Whether this is ADDRESS, ADDRESS:PORT or [ADDRESS]:PORT."""
-    match = re.fullmatch(r"\[(?P<six>[^\]]*)\](?::\d{1,5})?|(?P<four>[\d.]+)(?::\d{1,5})?", text)
+    match = NAME_SERVER.fullmatch(text)
     try:
         ipaddress.ip_address((match["six"] or match["four"]) if match else text)
     except ValueError:
         return False
-    return True
+    return not (match and match["port"]) or 0 < int(match["port"]) <= PORT
 
 
 class _Checker:

@@ -93,9 +93,10 @@ def test_what_has_no_effect_is_a_warning(text: str, warning: str) -> None:
 
 def test_name_servers_are_addresses_with_or_without_a_port() -> None:
     """Names would need a name server."""
-    good = ["127.0.0.1", "127.0.0.1:53", "::1", "[::1]", "[::1]:53"]
+    good = ["127.0.0.1", "127.0.0.1:53", "::1", "[::1]", "[::1]:65535"]
     bad = ["localhost", "127.0.0.1:", "1.2.3", "[::1]53", "127.0.0.1:port", "[]:53"]
-    assert [is_name_server(text) for text in good + bad] == [True] * 5 + [False] * 6
+    bad += ["127.0.0.1:0", "127.0.0.1:65536", "[::1]:99999", "127.0.0.1:\uff15\uff13"]
+    assert [is_name_server(text) for text in good + bad] == [True] * 5 + [False] * 10
 
 
 def test_the_host_of_a_url_is_found_as_written() -> None:

@@ -72,7 +72,7 @@ def test_a_broken_configuration_exits_2(tmp_path: Path, text: str, message: str)
     assert not (tmp_path / "crawl").exists()
 
 
-@pytest.mark.parametrize("key", ["seedFile", "hostsFile"])
+@pytest.mark.parametrize("key", ["seedFile", "hostsFile", "caFile"])
 @pytest.mark.parametrize("way", ["missing", "directory"])
 def test_an_unreadable_file_exits_2(tmp_path: Path, key: str, way: str) -> None:
     """It is named, and so is its key."""
