@@ -11,6 +11,7 @@ Only hosts in trouble cost memory (some 250 bytes); the callers bring time and c
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC
 from email.utils import parsedate_to_datetime
 from enum import IntEnum
 from typing import TYPE_CHECKING, Final
@@ -87,6 +88,8 @@ def retry_after_s(value: bytes, wall_us: int) -> float:
         return float(text[:12])
     try:
         moment = parsedate_to_datetime(text.decode("ascii"))
+        if moment.tzinfo is None:  # the oldest form of a date has no zone; it is GMT all the same
+            moment = moment.replace(tzinfo=UTC)
         return max(0.0, moment.timestamp() - wall_us / 1e6)
     except (ValueError, TypeError, OverflowError):
         return 0.0
@@ -155,7 +158,7 @@ class Backoff:
 
         Args:
             trouble: not ``NONE``.
-            asked_s: what Retry-After said; longer than a dead host is left alone does not count.
+            asked_s: what Retry-After said, or 0.
 
         Returns:
             What now holds of the host: delay it until ``until_ns``, give it up if ``is_dead``.
@@ -168,8 +171,13 @@ class Backoff:
             delay_ns = self._delay_ns(known.level)
         if known.is_dead:
             delay_ns = self._jittered(self._dead_ns)
-        asked_ns = min(round(asked_s * 1e9), self._dead_ns)
-        known.until_ns = max(known.until_ns, now_ns + max(delay_ns, asked_ns))
+        known.until_ns = max(known.until_ns, now_ns + max(delay_ns, self._asked_ns(asked_s)))
+        return known
+
+    def asked(self, host: bytes, asked_s: float, now_ns: int) -> HostTrouble:
+        """A host that is well wants to be left alone for a time (Retry-After)."""
+        known = self.troubles.setdefault(host, HostTrouble())
+        known.until_ns = max(known.until_ns, now_ns + self._asked_ns(asked_s))
         return known
 
     def answered(self, host: bytes, duration_ns: int, now_ns: int) -> HostTrouble | None:
@@ -202,6 +210,10 @@ class Backoff:
         return HostTrouble()
 
     # --- how long -------------------------------------------------------------------------------
+
+    def _asked_ns(self, asked_s: float) -> int:
+        """Whoever wants to be left alone for longer than a dead host is as good as dead."""
+        return min(round(asked_s * 1e9), max(self._dead_ns, self._max_ns))
 
     def _slowness_ns(self, known: HostTrouble, duration_ns: int) -> int:
         """A slow host is asked for half of the time at most, for less while it gets slower."""

@@ -135,16 +135,23 @@ class Manners:
         self.line.befriend([job] if is_page else [])
         if job.kind is not Kind.ROBOTS:  # which is no good answer before a parser could read it
             self.hosts.answered(job.host_id, job.host, result.duration_us * 1000, now_ns)
+        asked_s = self._asked_s(result)
+        if asked_s:  # who says where a page is, or that there is none, may also want a pause
+            self.hosts.asked(job.host_id, job.host, asked_s, now_ns)
 
     def _failed(self, result: FetchResult, trouble: Trouble, now_ns: int) -> HostTrouble:
         job = result.job
-        asked_s = 0.0
-        if result.status >= 400:
-            field = headers.field(result.headers, b"retry-after")
-            asked_s = retry_after_s(field, self._clock.wall_us()) if field else 0.0
         if trouble is Trouble.UNREACHABLE:
             self._unreachable(job)
+        asked_s = self._asked_s(result)
         return self.hosts.failed(job.host_id, job.host, trouble, now_ns, asked_s=asked_s)
+
+    def _asked_s(self, result: FetchResult) -> float:
+        """For how long a host wants to be left alone; 0 = it does not say."""
+        if result.status < 300:
+            return 0.0
+        field = headers.field(result.headers, b"retry-after")
+        return retry_after_s(field, self._clock.wall_us()) if field else 0.0
 
     def _unreachable(self, job: FetchJob) -> None:
         """The first time, the host may have addresses that nobody has asked for yet."""

@@ -134,6 +134,12 @@ class Troubles:
         if known is not None:
             self._tell(host_id, host, known, Trouble.NONE)
 
+    def asked(self, host_id: int, host: bytes, asked_s: float, now_ns: int) -> None:
+        """A host that is well wants to be left alone for so long."""
+        known = self._backoff.asked(host, asked_s, now_ns)
+        self._apply(host_id, known, Trouble.NONE)
+        self._frontier.note_host(self._record(host, known), is_urgent=True)
+
     def forgive(self, host: bytes) -> None:
         """The latest silence of a host was not its fault."""
         forgiven = self._backoff.forgive(host)
@@ -155,7 +161,11 @@ class Troubles:
             took_ns: how long the request took.
         """
         host_id = self._table.find(host)
+        known = self._backoff.get(host)
+        pause_ns = known.until_ns - now_ns if known and not known.is_dead else 0
         self.answered(host_id, host, took_ns, now_ns)
+        if pause_ns > 0:  # the answer came with a Retry-After
+            self.asked(host_id, host, pause_ns / 1e9, now_ns)
         if crawl_delay_s > self._max_delay_s:
             self._shorten(host, crawl_delay_s)
         self._table.set_wait(host_id, round(min(crawl_delay_s, self._max_delay_s) * 1e9))

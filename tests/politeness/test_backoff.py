@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from random import Random
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -20,6 +22,9 @@ from larbinpy.politeness.backoff import (
 )
 from larbinpy.records import FetchJob, FetchResult, Outcome
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 SECOND = 10**9
 DAY = 86_400 * SECOND
 NOW = 10**12
@@ -31,6 +36,16 @@ BASE = 10 * SECOND
 def backoff() -> Backoff:
     """With a wait of a second."""
     return Backoff(Random(1), wait_ns=SECOND, dead_ns=DAY)
+
+
+@pytest.fixture
+def elsewhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """In a time zone that is seven hours ahead."""
+    monkeypatch.setenv("TZ", "XYZ-7")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
 
 
 def result(outcome: Outcome, status: int = 0, read: int = 0) -> FetchResult:
@@ -91,6 +106,10 @@ def test_what_a_result_says_of_its_host(
         (b"9" * 100, 999_999_999_999.0),
         (b"Thu, 01 Jan 1970 00:01:00 GMT", 30.0),
         (b"Thursday, 01-Jan-70 00:01:00 GMT", 30.0),
+        (b"Thu Jan  1 00:01:00 1970", 30.0),
+        (b"Thu, 01 Jan 1970 00:01:00", 30.0),
+        (b"Thu, 01 Jan 1970 00:01:00 -0000", 30.0),
+        (b"Thu, 01 Jan 1970 02:01:00 +0200", 30.0),
         (b"Thu, 01 Jan 1970 00:00:10 GMT", 0.0),
         (b"", 0.0),
         (b"-5", 0.0),
@@ -101,8 +120,9 @@ def test_what_a_result_says_of_its_host(
         (b"Thu, 01 Jan 99999 00:01:00 GMT", 0.0),
     ],
 )
+@pytest.mark.usefixtures("elsewhere")
 def test_retry_after_is_seconds_or_a_date(value: bytes, expected: float) -> None:
-    """Anything else, and the past, is no delay."""
+    """Anything else, and the past, is no delay; our own time zone plays no part."""
     assert retry_after_s(value, 30_000_000) == expected
 
 
@@ -136,6 +156,22 @@ def test_retry_after_is_the_least_delay(backoff: Backoff) -> None:
     assert known.until_ns == NOW + 3600 * SECOND
     known = backoff.failed(b"b.org", Trouble.BUSY, NOW, asked_s=1.0)
     assert is_about(known.until_ns - NOW, BASE)
+
+
+@pytest.mark.parametrize("wait_ns", [0, SECOND])
+def test_a_short_dead_host_retry_shortens_no_retry_after(wait_ns: int) -> None:
+    """What a host asks for is obeyed, for ten minutes at least."""
+    backoff = Backoff(Random(1), wait_ns=wait_ns, dead_ns=SECOND)
+    assert backoff.failed(HOST, Trouble.BUSY, NOW, asked_s=300.0).until_ns == NOW + 300 * SECOND
+
+
+def test_a_host_that_is_well_may_ask_for_a_pause(backoff: Backoff) -> None:
+    """With a redirection, or a 404; that is no trouble, and over with the next good answer."""
+    known = backoff.asked(HOST, 5.0, NOW)
+    assert (known.until_ns, known.level, known.points) == (NOW + 5 * SECOND, 0, 0)
+    assert backoff.asked(HOST, 1.0, NOW).until_ns == NOW + 5 * SECOND
+    backoff.answered(HOST, 0, NOW + 6 * SECOND)
+    assert backoff.get(HOST) is None
 
 
 def test_retry_after_has_a_limit(backoff: Backoff) -> None:

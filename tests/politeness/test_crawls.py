@@ -70,6 +70,34 @@ def test_retry_after_is_obeyed(tmp_path: Path) -> None:
     assert crawl.report()["outcomes"] == {"success": 6}
 
 
+@pytest.mark.parametrize(
+    ("path", "status", "field"),
+    [("/robots.txt", "404 No", ""), ("/1", "301 Moved", "Location: /5\r\n"), ("/1", "403 No", "")],
+)
+def test_a_pause_may_come_with_any_answer(
+    tmp_path: Path, path: str, status: str, field: str
+) -> None:
+    """It is no reason to ask for the page again, but to leave the host alone."""
+    said: list[float] = []
+
+    def answer(asked: Asked) -> bytes:
+        if asked.path == path:
+            said.append(time.monotonic())
+            return page(status=status, fields=f"{field}Retry-After: 1\r\n")
+        if asked.path == "/robots.txt":
+            return no_robots()
+        return links(5) if asked.path == "/" else page()
+
+    with Hosts(answer) as hosts:
+        crawl = Crawl(tmp_path, [hosts.url(HOST)])
+        assert crawl.run() == 0
+        after = [
+            asked.time - said[0] for asked in hosts.of(HOST, robots=True) if asked.time > said[0]
+        ]
+    assert len(said) == 1
+    assert min(after) >= 1
+
+
 @pytest.mark.slow
 @pytest.mark.crash
 def test_retry_after_survives_a_kill(tmp_path: Path) -> None:

@@ -170,6 +170,25 @@ def test_retry_after_is_on_disk_before_anything_else_is_asked(shard: Shard, tmp_
     successor.fifo.close()
 
 
+@pytest.mark.parametrize(
+    ("outcome", "status"),
+    [(Outcome.ERR_30X, 301), (Outcome.ERR_40X, 403), (Outcome.ERR_40X, 404),
+     (Outcome.ERR_40X, 501)],
+)  # fmt: skip
+def test_a_pause_may_be_asked_for_with_any_answer(
+    shard: Shard, outcome: Outcome, status: int
+) -> None:
+    """The URL is done; its host is left alone for so long, also by a successor."""
+    shard.put(0, 7)
+    header = b"HTTP/1.1 %d No\r\nRetry-After: 50\r\n\r\n" % status
+    assert shard.end(shard.take(), outcome, status, header) is Fate.END
+    assert shard.table.next_ns() == shard.now + 50 * SECOND
+    state = shard.manners.hosts.state_of(HOST)
+    assert state is not None
+    assert (state.level, state.failures) == (0, 0)
+    assert state.until_us == shard.clock.wall_us() + 50 * 10**6
+
+
 def test_a_clock_that_was_set_back_makes_nobody_wait_longer(shard: Shard) -> None:
     """An hour, between two starts: the log was last synced at a time that is still to come."""
     asked_us = shard.clock.wall_us() + 50 * 10**6
