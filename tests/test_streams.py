@@ -40,7 +40,7 @@ def test_what_is_closed_is_empty(tmp_path: Path, words: str, redirections: str) 
 
 
 @pytest.mark.parametrize(
-    "words", ["--version", "--help", "check-config", "why http:/", "links --url http://a.example/ a"]
+    "words", ["--version", "--help", "check-config", "why http:/", "links --url http://a.org/ a"]
 )
 def test_a_full_output_is_one_line_and_a_fault(tmp_path: Path, words: str) -> None:
     """No traceback, and no success."""

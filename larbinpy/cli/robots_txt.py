@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
 from larbinpy import entries
-from larbinpy import url as urls
 from larbinpy._native.eventloop import EventLoop
 from larbinpy._native.heldpages import encode
 from larbinpy.clock import SystemClock
@@ -21,7 +20,7 @@ from larbinpy.dns.names import is_stand_in
 from larbinpy.fetch.curl import CurlFetcher
 from larbinpy.parse import headers
 from larbinpy.parse.robotspage import robots_reading
-from larbinpy.politeness.gate import Gate, answer_status
+from larbinpy.politeness.gate import Gate, answer_status, moved_to
 from larbinpy.records import FetchJob, FetchResult, Outcome
 from larbinpy.shard import network
 from larbinpy.shard.options import fetch_options
@@ -94,7 +93,7 @@ class RobotsAsker:
         request = self._gate.job(page, 0)
         result = self._fetch(request, is_named=True)
         while result.outcome is Outcome.ERR_30X:
-            target = urls.parse(headers.field(result.headers, b"location"), request.url)
+            target = moved_to(headers.field(result.headers, b"location"), request.url)
             if not self._gate.redirect(page.origin, target, self._clock.now_ns()):
                 return Found(request.url, result.status, b"", self._gate.rules(page.origin),
                              MOVED_AWAY)  # fmt: skip

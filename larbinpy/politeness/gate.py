@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import TYPE_CHECKING, Final
 
+from larbinpy import url as urls
 from larbinpy.politeness.robots import Rules
 from larbinpy.records import Kind, Outcome
 
@@ -218,6 +219,14 @@ def is_answer(outcome: int, status: int) -> bool:
 def answer_status(outcome: int, status: int) -> int:
     """The status to ``learn``: that of a response which says what may be asked, else 0."""
     return status if is_answer(outcome, status) else 0
+
+
+def moved_to(location: bytes, url: bytes) -> Url | None:
+    """Where the redirection of ``url`` leads; None = to no place that could be asked.
+
+    A status of 3xx without a Location is none: it would lead to ``url`` again.
+    """
+    return urls.parse(location, url) if location else None
 
 
 def _robots_url(job: FetchJob) -> bytes:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from larbinpy import url as urls
 from larbinpy.parse import headers
+from larbinpy.politeness.gate import moved_to
 from larbinpy.records import ID_WITHOUT_ENQ, FetchJob, Outcome
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class Rules:
             self._gate.take_asked(job.tag)
             self._frontier.release(job.host_id, start_ns, end_ns)
             location = headers.field(result.headers, b"location")
-            self._follow(job, urls.parse(location, job.url), end_ns)
+            self._follow(job, moved_to(location, job.url), end_ns)
 
     def _follow(self, job: FetchJob, target: urls.Url | None, now: int) -> None:
         """A robots.txt has moved; what it says there belongs to the host that was asked first."""

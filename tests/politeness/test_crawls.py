@@ -98,6 +98,15 @@ def test_a_pause_may_come_with_any_answer(
     assert min(after) >= 1
 
 
+@pytest.mark.parametrize("status", ["301 Moved", "304 Not Modified"])
+def test_a_robots_txt_that_moved_nowhere_is_asked_for_once(tmp_path: Path, status: str) -> None:
+    """It counts as one that is not there."""
+    with Hosts(lambda asked: page(status=status) if asked.path == "/robots.txt" else page()) as web:
+        crawl = Crawl(tmp_path, [web.url(HOST)])
+        assert crawl.run() == 0
+        assert [asked.path for asked in web.of(HOST, robots=True)] == ["/robots.txt", "/"]
+
+
 @pytest.mark.slow
 @pytest.mark.crash
 def test_retry_after_survives_a_kill(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from larbinpy.politeness.gate import DAY_NS, MAX_REDIRECTS, RETRY_NS, Asked, Gate, Verdict
+from larbinpy.politeness.gate import DAY_NS, MAX_REDIRECTS, RETRY_NS, Asked, Gate, Verdict, moved_to
 from larbinpy.records import FetchJob, Kind
 from larbinpy.url import Url, parse
 
@@ -187,6 +187,13 @@ def test_a_redirect_to_where_we_do_not_follow_is_no_file(gate: Gate) -> None:
     gate.redirect(ORIGIN, None, NOW)
     assert gate.ask(ORIGIN, A, NOW) is Verdict.ALLOWED
     assert (gate.seen, gate.good) == (1, 0)
+
+
+def test_a_redirect_without_a_place_leads_nowhere() -> None:
+    """A 304, or a 301 that says no more: asking again would bring the same."""
+    assert moved_to(b"", b"http://a.org/robots.txt") is None
+    assert moved_to(b"http://[", b"http://a.org/robots.txt") is None
+    assert moved_to(b"b", b"http://a.org/robots.txt") == at(b"http://a.org/b")
 
 
 def test_an_answer_is_taken_once(gate: Gate) -> None:
