@@ -74,7 +74,7 @@ class FetchOptions:
     """A transfer that gets less than a byte a second for this long ends."""
     total_timeout_s: float = 120.0
     page_bytes: int = 8 << 20
-    """Most body bytes of a page, as sent."""
+    """Most body bytes of a page, as sent; a longer sitemap is cut, not refused."""
     robots_bytes: int = 512 << 10
     """A longer robots.txt is cut, not refused."""
     types: tuple[bytes, ...] = HTML_TYPES

@@ -19,12 +19,12 @@ from larbinpy._native.plainfetch import PlainFetch
 from larbinpy.fetch.closers import Closers
 from larbinpy.fetch.framing import FramingWatch
 from larbinpy.fetch.guard import Guard
-from larbinpy.fetch.handles import SETOPT_ERRORS, SlotMaker
+from larbinpy.fetch.handles import CUT_KINDS, SETOPT_ERRORS, SlotMaker
 from larbinpy.fetch.outcomes import BAD_CERTIFICATE, OK, Abort, Verdict, classify, printable
 from larbinpy.fetch.room import Room
 from larbinpy.fetch.unverified import Unverified
 from larbinpy.fetch.wire import shut_down
-from larbinpy.records import FetchJob, FetchResult, Kind, Outcome
+from larbinpy.records import FetchJob, FetchResult, Outcome
 
 if TYPE_CHECKING:
     from larbinpy._native.eventloop import EventLoop
@@ -223,7 +223,7 @@ class CurlFetcher:
 
     def _judge(self, slot: Slot, job: FetchJob, code: int, text: str, abort: int) -> Verdict:
         transfer = slot.transfer
-        if abort == Abort.TOO_BIG and job.kind is Kind.ROBOTS and transfer.status < 300:
+        if abort == Abort.TOO_BIG and job.kind in CUT_KINDS and transfer.status < 300:
             return Verdict(Outcome.SUCCESS, "cut", is_truncated=True)
         if self._options.proxy and (verdict := self._blame_proxy(slot, text)):
             return verdict

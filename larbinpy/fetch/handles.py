@@ -27,6 +27,8 @@ _VERSIONS: Final = {
     "auto": pycurl.CURL_HTTP_VERSION_2TLS,
     "2": pycurl.CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE,
 }
+CUT_KINDS: Final = (Kind.ROBOTS, Kind.SITEMAP)
+"""Of these, what comes before the limit is taken; a page that is longer is refused."""
 SETOPT_ERRORS: Final = (pycurl.error, UnicodeError, ValueError, TypeError)
 """What ``setopt`` raises for a value that it will not take."""
 
@@ -128,7 +130,7 @@ class SlotMaker:
             port,
             options.robots_bytes if is_robots else options.page_bytes,
             job.kind is Kind.PAGE and not options.is_any_type,
-            not is_robots,
+            job.kind not in CUT_KINDS,
         )
 
 

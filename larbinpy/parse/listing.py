@@ -98,6 +98,7 @@ def read(
     max_links: int = MAX_LINKS,
     *,
     details: bool = False,
+    is_cut: bool = False,
 ) -> Listing | None:
     """Read a document that a page led to; None when it is not one of ``lists``.
 
@@ -105,11 +106,13 @@ def read(
         body: content encodings removed.
         mime: the type that ``content_type`` says, in lower case.
         details: they are wanted.
+        is_cut: the end of the document is missing, which may have been the end of a URL.
 
     Cost: O(bytes of the body).
     """
     if mime == TEXT_TYPE:
-        return _texts(body, content_type, max_links) if Lists.PLAIN in lists else None
+        is_read = Lists.PLAIN in lists
+        return _texts(body, content_type, max_links, is_cut=is_cut) if is_read else None
     if mime not in XML_TYPES:
         return None
     text = to_utf8(body, find_xml_encoding(content_type, body))
@@ -123,17 +126,23 @@ def read(
 
 
 def read_sitemap(
-    body: bytes, content_type: bytes, max_links: int = MAX_LINKS, *, details: bool = False
+    body: bytes,
+    content_type: bytes,
+    max_links: int = MAX_LINKS,
+    *,
+    details: bool = False,
+    is_cut: bool = False,
 ) -> Listing | None:
     """Read what should be a sitemap or a feed, in whatever form; None when it is neither.
 
-    Those that are no XML are texts with a URL on each line.
+    Those that are no XML are texts with a URL on each line. Of what ``is_cut`` only URLs count
+    whose end is there.
     """
     text = to_utf8(body, find_xml_encoding(content_type, body))
     if text.lstrip()[:1] == b"<":
         found = listscan.scan_xml(text, max_links, details=details)
         return _listing(found) if found.root in _ROOTS else None
-    found = listscan.scan_lines(text, max_links)
+    found = listscan.scan_lines(_up_to(b"\r\n", text) if is_cut else text, max_links)
     is_sitemap = found.count or found.dropped
     return Listing(found.links, found.count, found.dropped, is_sitemap=True) if is_sitemap else None
 
@@ -151,9 +160,15 @@ def gunzip(found: decode.Decoded, limit: int) -> decode.Decoded:
     return inner
 
 
-def _texts(body: bytes, content_type: bytes, max_links: int) -> Listing:
-    found = listscan.scan_text(to_utf8(body, find_xml_encoding(content_type, body)), max_links)
+def _texts(body: bytes, content_type: bytes, max_links: int, *, is_cut: bool) -> Listing:
+    text = to_utf8(body, find_xml_encoding(content_type, body))
+    found = listscan.scan_text(_up_to(b" \t\r\n", text) if is_cut else text, max_links)
     return Listing(found.links, found.count, found.dropped)
+
+
+def _up_to(marks: bytes, text: bytes) -> bytes:
+    """A text up to the last of some bytes."""
+    return text[: max(text.rfind(mark) for mark in marks) + 1]
 
 
 def _listing(found: listscan.Listing) -> Listing:

@@ -95,21 +95,34 @@ class ListReader:
         decoded = decode.decode(page.body, encodings, self._max_bytes)
         decoded = listing.gunzip(decoded, self._max_bytes)
         parsed.body_bytes = len(decoded.body)
+        is_truncated = decoded.is_truncated or bool(page.flags & PAGE_TRUNCATED)
         document = None
         if not decoded.is_opaque:
-            document = listing.read_sitemap(decoded.body, content_type, self._max_links)
+            document = listing.read_sitemap(
+                decoded.body,
+                content_type,
+                self._max_links,
+                is_cut=is_truncated or decoded.is_too_big,
+            )
         parsed.outcome = Outcome.BAD_TYPE if document is None else Outcome.LINK_LIST
         if decoded.is_too_big:
             parsed.outcome = Outcome.TOO_BIG
-        elif decoded.is_truncated or page.flags & PAGE_TRUNCATED:
+        elif is_truncated:
             parsed.outcome = Outcome.TRUNCATED
         if document:
             self._follow(page, reading, document)
 
-    def read_linked(self, page: Page, reading: Reading, content_type: bytes) -> bool:
+    def read_linked(
+        self, page: Page, reading: Reading, content_type: bytes, *, is_cut: bool
+    ) -> bool:
         """Follow the links of a document that a page led to; false when it lists none for us."""
         document = listing.read(
-            reading.body, content_type, reading.mime, self._lists, self._max_links
+            reading.body,
+            content_type,
+            reading.mime,
+            self._lists,
+            self._max_links,
+            is_cut=is_cut,
         )
         if document is not None:
             self._follow(page, reading, document)

@@ -133,7 +133,7 @@ class PageReader:
         elif (
             parsed.outcome == Outcome.BAD_TYPE
             and not decoded.is_opaque
-            and self._read_list(page, reading, content_type)
+            and self._read_list(page, reading, content_type, is_cut=_is_cut(page, decoded))
         ):
             parsed.outcome = Outcome.LINK_LIST
 
@@ -144,7 +144,7 @@ class PageReader:
             return Outcome.BAD_TYPE
         if self._accept and reading.mime and not reading.mime.startswith(self._accept):
             return Outcome.BAD_TYPE
-        if decoded.is_truncated or page.flags & PAGE_TRUNCATED:
+        if _is_cut(page, decoded):
             return Outcome.TRUNCATED
         return Outcome.SUCCESS
 
@@ -158,15 +158,21 @@ class PageReader:
         elif reading.mime in HTML_TYPES or not reading.mime:
             is_left = bool(self._near and self._near(page, parsed, reading.body))
             self._find_links(page, reading, content_type, is_left=is_left)
-        elif not self._read_list(page, reading, content_type):
+        elif not self._read_list(
+            page, reading, content_type, is_cut=parsed.outcome == Outcome.TRUNCATED
+        ):
             self._take_own_url(page, reading)
 
     def _is_duplicate(self, page: Page, digest: bytes) -> bool:
         """Whether another page has this digest; one that was sent before may be its own copy."""
         return bool(self._is_new and not self._is_new(digest, page.id) and not page.attempt)
 
-    def _read_list(self, page: Page, reading: Reading, content_type: bytes) -> bool:
-        return self._lists is not None and self._lists.read_linked(page, reading, content_type)
+    def _read_list(
+        self, page: Page, reading: Reading, content_type: bytes, *, is_cut: bool
+    ) -> bool:
+        return self._lists is not None and self._lists.read_linked(
+            page, reading, content_type, is_cut=is_cut
+        )
 
     def _take_own_url(self, page: Page, reading: Reading) -> None:
         """All that is known of a document that is no page is what its header says."""
@@ -201,6 +207,11 @@ class PageReader:
         if own and details:
             details = [(b"Link", b"canonical", None, None), *details]
         self._links.take(page, reading, resolved, dropped=document.dropped, details=details)
+
+
+def _is_cut(page: Page, decoded: decode.Decoded) -> bool:
+    """Whether the end of a page is missing."""
+    return decoded.is_truncated or bool(page.flags & PAGE_TRUNCATED)
 
 
 def unread(page: Page) -> Reading:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from larbinpy.records import Outcome
+from larbinpy.records import Kind, Outcome
 from larbinpy.testing.scripts import (
     answer,
     answer_and_close,
@@ -112,16 +112,19 @@ def test_size_at_the_limit_is_fine() -> None:
     assert (result.outcome, len(result.body)) == (Outcome.SUCCESS, LIMIT)
 
 
-def test_long_robots_txt_is_cut() -> None:
-    """The first bytes of a robots.txt count (RFC 9309), however long it is."""
-    client = Client(robots_bytes=1000)
-    with Server(answer(response(b"x" * 5000))) as server:
-        result = client.robots(server)
+@pytest.mark.parametrize("head", [b"Content-Length: 5000\r\n", b"Connection: close\r\n"])
+@pytest.mark.parametrize("kind", [Kind.ROBOTS, Kind.SITEMAP])
+def test_what_lists_rules_or_links_is_cut(kind: Kind, head: bytes) -> None:
+    """The first bytes of a robots.txt count (RFC 9309), and those of a sitemap, however long."""
+    client = Client(robots_bytes=1000, page_bytes=1000)
+    with Server(answer(b"HTTP/1.1 200 OK\r\n%b\r\n%b" % (head, b"x" * 5000))) as server:
+        result = client.get(server, b"/list", kind=kind)
         client.close()
-    assert (result.outcome, result.body, result.is_truncated) == (
+    assert (result.outcome, result.body, result.is_truncated, result.reason) == (
         Outcome.SUCCESS,
         b"x" * 1000,
         True,
+        "cut",
     )
 
 

@@ -210,6 +210,21 @@ def test_a_cut_sitemap_gives_what_it_has() -> None:
     assert (reading.parsed.outcome, urls(reading)) == (Outcome.TRUNCATED, [b"http://a.test/1"])
 
 
+@pytest.mark.parametrize("size", [-1, -5, -16])
+def test_the_last_line_of_a_cut_sitemap_may_be_half_a_url(size: int) -> None:
+    """Only the lines that have ended are followed, whatever cut it."""
+    text = b"http://a.test/1\nhttp://a.test/23\n"
+    for reading in (
+        sitemap(text[:size], flags=PAGE_TRUNCATED),
+        sitemap(gzip.compress(text[:size])[:-1]),
+        sitemap(gzip.compress(text[:size]), headers=b"Content-Encoding: gzip\r\n\r\n",
+                flags=PAGE_TRUNCATED),
+    ):  # fmt: skip
+        assert reading.parsed.outcome == Outcome.TRUNCATED
+        assert urls(reading) == [b"http://a.test/1"]
+    assert urls(sitemap(text[:-1])) == [b"http://a.test/1", b"http://a.test/23"]
+
+
 def test_more_urls_than_the_protocol_allows_are_counted() -> None:
     """50,000 of a sitemap count, or linksPerPage."""
     body = urlset(*(b"http://a.test/%d" % n for n in range(12)))
@@ -251,6 +266,19 @@ def test_a_sitemap_that_a_page_links_to() -> None:
     body = urlset(b"http://a.test/1", b"http://b.test/2")
     reading = linked(body, headers=XML, via=ROBOTS)
     assert urls(reading) == [b"http://a.test/1"]
+
+
+def test_the_last_word_of_a_cut_text_may_be_half_a_url() -> None:
+    """A text that a page links to; with plainLinks."""
+    head: dict[str, Any] = {
+        "headers": b"Content-Type: text/plain\r\n\r\n", "using": reader(Lists.PLAIN),
+    }  # fmt: skip
+    text = b"http://a.test/1 http://a.test/2"
+    assert urls(linked(text, **head)) == [b"http://a.test/1", b"http://a.test/2"]
+    assert urls(linked(text, flags=PAGE_TRUNCATED, **head)) == [b"http://a.test/1"]
+    assert urls(linked(b"http://a.test/1", flags=PAGE_TRUNCATED, **head)) == []
+    head["headers"] = b"Content-Type: text/plain\r\nContent-Encoding: gzip\r\n\r\n"
+    assert urls(linked(gzip.compress(text)[:-1], **head)) == [b"http://a.test/1"]
 
 
 def test_other_xml_is_of_no_type() -> None:
