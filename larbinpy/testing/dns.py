@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import struct
 import threading
@@ -96,13 +97,13 @@ class DnsServer:
                 self._socket.sendto(reply, peer)
 
     def _serve_tcp(self) -> None:
-        """One query a connection, one connection at a time."""
+        """One query a connection, one connection at a time; who asked may be gone before."""
         while True:
             try:
                 peer, _ = self._listener.accept()
             except OSError:
                 return
-            with peer, peer.makefile("rb") as queries:
+            with contextlib.suppress(OSError), peer, peer.makefile("rb") as queries:
                 head = queries.read(2)
                 if len(head) == 2:
                     query = queries.read(int.from_bytes(head, "big"))

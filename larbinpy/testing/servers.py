@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import socket
 import struct
 import sys
+import termios
 import threading
 import time
 from pathlib import Path
@@ -21,6 +23,8 @@ EVERY_ADDRESS = "::"
 """Of both families."""
 _NOTHING = "00000000"
 """The length of an empty queue, in ``/proc/net/tcp``."""
+_NO_BYTES = bytes(4)
+"""The same, as ioctl has it."""
 
 
 class Connection:
@@ -131,15 +135,16 @@ class Server:
 
 
 def _is_read(peer: socket.socket) -> bool:
-    """Whether all has arrived and has left the client's socket, as the kernel lists them."""
+    """Whether all has arrived and has left the client's socket, if that is still there."""
+    if fcntl.ioctl(peer, termios.TIOCOUTQ, _NO_BYTES) != _NO_BYTES:
+        return False
     ours, theirs = _end(*peer.getsockname()[:2]), _end(*peer.getpeername()[:2])
     queues: dict[tuple[str, str], str] = {}
     for table in ("tcp", "tcp6"):
         for line in Path("/proc/net", table).read_text().splitlines()[1:]:
             _, local, remote, _, sizes, *_ = line.split()
             queues[local[-len(ours) :], remote[-len(ours) :]] = sizes
-    unsent, unread = queues[ours, theirs], queues.get((theirs, ours), _NOTHING)
-    return unsent.startswith(_NOTHING) and unread.endswith(_NOTHING)
+    return queues.get((theirs, ours), _NOTHING).endswith(_NOTHING)
 
 
 def _end(host: str, port: int) -> str:

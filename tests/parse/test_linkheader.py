@@ -74,6 +74,6 @@ def test_whatever_it_says_a_target_stands_in_it(value: bytes) -> None:
 def test_a_hostile_field_takes_linear_time(unit: bytes) -> None:
     """As many bytes as a header may have, of whatever nests or repeats."""
     value = unit * (65_536 // len(unit)) + b"canonical"
-    began = time.perf_counter()
+    began = time.process_time()
     assert canonical_of(value, URL) is None
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < 2
