@@ -1,6 +1,6 @@
 # Ground of the page scanner, header only: byte classes, growable buffers, tables of names.
 
-from libc.stdint cimport uint8_t, uint16_t, uint32_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy
 
@@ -8,10 +8,14 @@ from libc.string cimport memcpy
 cdef extern from "htmlclass.h" nogil:
     enum:
         IS_SPACE, IS_TAG_NAME_END, IS_ATTRIBUTE_END, IS_UNQUOTED_END, IS_ALPHA, IS_DIGIT, IS_CODED
+        HASHED, BLOCK, HALF
     const uint8_t html_class[256]
+    const uint8_t html_name[256]
     const uint16_t html_c1[32]
     uint8_t html_lower(uint8_t c)
-    uint32_t name_hash(uint32_t hash, uint8_t c)
+    uint64_t name_hash(uint64_t hash, uint8_t c)
+    bint has_coded_block(const uint8_t *p)
+    bint has_coded_half(const uint8_t *p)
 
 
 # --- a run of bytes that somebody else owns ---------------------------------------------------
@@ -72,6 +76,7 @@ cdef inline void release(Buffer *buffer) noexcept nogil:
 
 # --- a table of names, open addressing, filled once at import ---------------------------------
 cdef struct Name:
+    uint64_t hash
     uint8_t size
     uint8_t text[31]  # the longest is CounterClockwiseContourIntegral
 
@@ -82,18 +87,18 @@ cdef struct Names:
     uint32_t mask  # number of slots (a power of two) - 1
 
 
-cdef inline uint32_t spread(uint32_t hash) noexcept nogil:
-    return hash ^ (hash >> 7) ^ (hash >> 15)
+cdef inline uint32_t spread(uint64_t hash) noexcept nogil:
+    return <uint32_t>(hash * <uint64_t>0x9E3779B97F4A7C15 >> 32)
 
 
 cdef inline uint16_t find_name(
-    const Names *names, uint32_t hash, Span name, bint fold
+    const Names *names, uint64_t hash, Span name, bint fold
 ) noexcept nogil:
     """Index of the name, 0 when it is unknown; `hash` is of its bytes, in lower case if `fold`."""
     cdef uint32_t slot = spread(hash) & names.mask
     cdef uint16_t index = names.slots[slot]
     while index:
-        if is_name(&names.entries[index], name, fold):
+        if names.entries[index].hash == hash and is_name(&names.entries[index], name, fold):
             return index
         slot = (slot + 1) & names.mask
         index = names.slots[slot]
@@ -101,9 +106,12 @@ cdef inline uint16_t find_name(
 
 
 cdef inline bint is_name(const Name *entry, Span name, bint fold) noexcept nogil:
+    """Whether these are equal; their hashes are."""
     cdef size_t i
     if entry.size != name.size:
         return False
+    if name.size <= HASHED:
+        return True
     for i in range(name.size):
         if entry.text[i] != (html_lower(name.data[i]) if fold else name.data[i]):
             return False
@@ -112,7 +120,7 @@ cdef inline bint is_name(const Name *entry, Span name, bint fold) noexcept nogil
 
 cdef inline void add_name(Names *names, uint16_t index, Span name) noexcept nogil:
     """Enter a name (of at most 31 bytes, not yet there) under `index`."""
-    cdef uint32_t hash = 0
+    cdef uint64_t hash = 0
     cdef size_t i
     cdef uint32_t slot
     for i in range(name.size):
@@ -121,5 +129,6 @@ cdef inline void add_name(Names *names, uint16_t index, Span name) noexcept nogi
     while names.slots[slot]:
         slot = (slot + 1) & names.mask
     names.slots[slot] = index
+    names.entries[index].hash = hash
     names.entries[index].size = <uint8_t>name.size
     memcpy(names.entries[index].text, name.data, name.size)

@@ -1,12 +1,11 @@
 # Tags, header only: the tables of elements and attributes, and reading of one tag (13.2.5.8 and
 # 13.2.5.32 to 13.2.5.40 of the HTML standard) down to pointers into the page.
 
-from libc.stdint cimport uint8_t, uint16_t, uint32_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memchr
 
 from htmlbase cimport (
-    IS_ATTRIBUTE_END, IS_TAG_NAME_END, IS_UNQUOTED_END, Names, Span, find_name, html_class,
-    html_lower, name_hash,
+    IS_UNQUOTED_END, Names, Span, find_name, html_class, html_lower, html_name, name_hash,
 )
 from htmlvalue cimport skip_spaces
 
@@ -48,7 +47,7 @@ cdef inline bint has(const Tag *tag, int slot) noexcept nogil:
 
 
 cdef inline void keep_attribute(
-    Tag *tag, const Names *names, Span name, uint32_t hash, Span value
+    Tag *tag, const Names *names, Span name, uint64_t hash, Span value
 ) noexcept nogil:
     cdef uint8_t slot = html_attributes[find_name(names, hash, name, True)].slot
     if slot and not (tag.seen >> slot) & 1:
@@ -86,7 +85,7 @@ cdef inline const uint8_t *read_attributes(
     Of the attributes in the table `kept` (NULL = none) the values are noted.
     """
     cdef Span name, value
-    cdef uint32_t hash
+    cdef uint64_t hash
     tag.seen = 0
     tag.is_self_closing = False
     while True:
@@ -100,12 +99,11 @@ cdef inline const uint8_t *read_attributes(
             tag.is_self_closing = p < end and p[0] == c'>'
             continue
         name.data = p
-        hash = 0
-        while True:  # the first byte belongs to the name even if it is "="
-            hash = name_hash(hash, html_lower(p[0]))
+        hash = html_lower(p[0])  # belongs to the name even if it is "="
+        p += 1
+        while p < end and html_name[p[0]] and p[0] != c'=':
+            hash = name_hash(hash, html_name[p[0]])
             p += 1
-            if p >= end or html_class[p[0]] & IS_ATTRIBUTE_END:
-                break
         name.size = p - name.data
         p = skip_spaces(p, end)
         value = Span(p, 0)
@@ -122,9 +120,9 @@ cdef inline const uint8_t *read_name(
 ) noexcept nogil:
     """Read a tag's name; the byte that ends it."""
     cdef const uint8_t *start = p
-    cdef uint32_t hash = 0
-    while p < end and not html_class[p[0]] & IS_TAG_NAME_END:
-        hash = name_hash(hash, html_lower(p[0]))
+    cdef uint64_t hash = 0
+    while p < end and html_name[p[0]]:
+        hash = name_hash(hash, html_name[p[0]])
         p += 1
     index[0] = find_name(names, hash, Span(start, p - start), True)
     return p

@@ -5,10 +5,12 @@
 # reference, &nGt;, makes six bytes of five), so that a caller reserves once and nothing is checked
 # per byte.
 
-from libc.stdint cimport uint8_t, uint16_t, uint32_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy
 
 from htmlbase cimport (
-    IS_ALPHA, IS_CODED, IS_DIGIT, Names, Span, find_name, html_c1, html_class, name_hash,
+    BLOCK, HALF, IS_ALPHA, IS_CODED, IS_DIGIT, Names, Span, find_name, has_coded_block,
+    has_coded_half, html_c1, html_class, name_hash,
 )
 
 cdef enum:
@@ -109,7 +111,7 @@ cdef inline size_t put_named(
     longest match is either the run with its semicolon, or one of the short old names at its start.
     In an attribute an old name counts only when it is the whole run and no "=" follows.
     """
-    cdef uint32_t hashes[LONGEST_ENTITY + 1]
+    cdef uint64_t hashes[LONGEST_ENTITY + 1]
     cdef size_t size = 0
     cdef uint16_t index
     hashes[0] = 0
@@ -237,6 +239,14 @@ cdef inline size_t put_text(
     """Decode `text` to `to`, which has room for TEXT_GROWTH times its size; the bytes written."""
     cdef uint8_t *start = to
     cdef const uint8_t *end = text.data + text.size
+    while end - text.data >= BLOCK and not has_coded_block(text.data):
+        memcpy(to, text.data, BLOCK)
+        to += BLOCK
+        text.data += BLOCK
+    if end - text.data >= HALF and not has_coded_half(text.data):
+        memcpy(to, text.data, HALF)
+        to += HALF
+        text.data += HALF
     while text.data < end:
         if html_class[text.data[0]] & IS_CODED:
             text.size = end - text.data

@@ -194,6 +194,25 @@ def test_a_silent_page_has_none() -> None:
     assert (found.links, found.title, found.robots, found.count) == (b"", b"", b"", 0)
 
 
+@pytest.mark.parametrize("coded", [b"&amp;", b"\r\n", b"\0", b"\xff", "é".encode()])
+def test_values_of_any_length_are_decoded_wherever_that_is_needed(coded: bytes) -> None:
+    """They are looked at some bytes at a time."""
+    values = [b"x" * before + coded + b"y" * behind for before in range(40) for behind in (0, 9)]
+    html = b"".join(b'<a href="%b"><area href="%b">' % (v, b"z" * len(v)) for v in values)
+    assert fields(reference.scan(html)) == fields(linkscan.scan(html))
+
+
+def test_names_are_whole() -> None:
+    """Neither longer nor shorter ones are taken for them, nor those with other bytes in front."""
+    known = [b"a", b"area", b"noscript", b"foreignobject", b"annotation-xml"]
+    names = [w for name in known for w in (name, name.upper(), name[1:], name + b"a", b"\0" + name)]
+    tags = [b"<%b \0href=1 xhref=2 hre=3 =href=4 href=5 HREF=6>" % name for name in names]
+    pages = [b"<svg><a href=s>" + tag + b"<a href=b>" for tag in tags] + tags
+    pages += [b"<%b><a href=x></%b><a href=y>" % (name, name) for name in names]
+    for page in pages:
+        assert fields(reference.scan(page)) == fields(linkscan.scan(page)), page
+
+
 def test_links_beyond_the_limit_are_counted() -> None:
     """Links behind max_links are dropped and counted, the rest of the page is still read."""
     html = b"<a href=1><img srcset='2, 3'><a href=4><title>t</title>"
