@@ -18,9 +18,19 @@ typedef struct { /* UINT32_MAX = no limit */
 
 enum { WITHIN_LIMITS, OVER_SEGMENTS, OVER_REPEATS, OVER_QUERY };
 
-/* No early exit, so that it vectorises. */
+typedef int8_t eight_bytes __attribute__((vector_size(8)));
+
+/* Eight bytes at a time: paths are short. */
 static inline uint32_t count_bytes(const uint8_t *text, size_t size, uint8_t byte) {
     uint32_t found = 0;
+    for (; size >= 8; text += 8, size -= 8) {
+        eight_bytes bytes;
+        uint64_t equal;
+        memcpy(&bytes, text, 8);
+        bytes = bytes == (int8_t)byte;
+        memcpy(&equal, &bytes, 8);
+        found += (uint32_t)((equal & 0x0101010101010101ULL) * 0x0101010101010101ULL >> 56);
+    }
     for (size_t i = 0; i < size; i++) found += text[i] == byte;
     return found;
 }

@@ -19,6 +19,8 @@ enum {
     QUERY_PLAIN = 2, /* copied within the query of an http URL */
     HOST_BAD = 4,    /* a forbidden domain code point */
     SCHEME_BYTE = 8, /* may follow the first letter of a scheme */
+    AUTHORITY_MARK = 16, /* ends the authority, or a part of it, or is a bracket */
+    HOST_PLAIN = 32, /* copied within a host: neither forbidden nor a capital nor % */
     NOT_ASCII = 128
 };
 
@@ -44,6 +46,9 @@ static void url_classes_init(void) {
     url_class_clear("\"#<>'", QUERY_PLAIN);
     url_class_set("#/:<>?@[\\]^|%", HOST_BAD);
     url_class_set("+-.", SCHEME_BYTE);
+    url_class_set("/\\?@:[]", AUTHORITY_MARK);
+    for (int c = 0; c < 0x80; c++)
+        if (!(url_class[c] & HOST_BAD) && !(c >= 'A' && c <= 'Z')) url_class[c] |= HOST_PLAIN;
 }
 
 static inline int is_slash(uint8_t c) { return c == '/' || c == '\\'; }
@@ -61,11 +66,21 @@ static inline url_text text_trimmed(url_text text) {
     return text;
 }
 
-/* Whether a TAB, CR or LF may be inside (true for VT and FF too: the compiler can vectorise that). */
+/* Whether a TAB, CR or LF may be inside (true for VT and FF too). */
 static inline int text_has_breaks(url_text text) {
-    uint8_t found = 0;
-    for (const uint8_t *p = text.at; p < text.end; p++) found |= (uint8_t)(*p - 9) < 5;
-    return found;
+    typedef uint8_t eight_bytes __attribute__((vector_size(8)));
+    uint64_t found = 0;
+    const uint8_t *p = text.at;
+    for (; text.end - p >= 8; p += 8) {
+        eight_bytes bytes;
+        uint64_t breaks;
+        memcpy(&bytes, p, 8);
+        bytes = (eight_bytes)(bytes - 9 < 5);
+        memcpy(&breaks, &bytes, 8);
+        found |= breaks;
+    }
+    for (; p < text.end; p++) found |= (uint8_t)(*p - 9) < 5;
+    return found != 0;
 }
 
 /* --- growing output: one allocation serves a whole batch --------------------------------------- */

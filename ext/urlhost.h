@@ -170,10 +170,12 @@ static int host_put_ipv6(url_text host, url_out *out) {
 
 /* --- any host -------------------------------------------------------------------------------------- */
 
-/* Copy a host percent-decoded and in lower case; answers the classes of all bytes it wrote. */
+/* Copy a host percent-decoded and in lower case; answers the classes of what was not plain. */
 static inline uint8_t host_decode(url_text host, url_out *out) {
     uint8_t *to = out->data + out->size, seen = 0;
-    while (host.at < host.end) {
+    for (;;) {
+        while (host.at < host.end && url_class[*host.at] & HOST_PLAIN) *to++ = *host.at++;
+        if (host.at == host.end) break;
         uint8_t c = *host.at++;
         if (c == '%' && host.end - host.at >= 2 && hex_value(host.at[0]) >= 0 &&
             hex_value(host.at[1]) >= 0) {
@@ -192,6 +194,7 @@ static inline uint8_t host_decode(url_text host, url_out *out) {
 static inline int host_fits_dns(const uint8_t *host, size_t size) {
     size_t label = 0;
     if (size > MAX_HOST_BYTES) return 0;
+    if (size <= MAX_LABEL_BYTES) return 1;
     for (size_t i = 0; i < size; i++) {
         label = host[i] == '.' ? 0 : label + 1;
         if (label > MAX_LABEL_BYTES) return 0;

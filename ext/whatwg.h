@@ -90,14 +90,16 @@ static inline void read_authority(url_text *text, url_text *host, url_text *port
     const uint8_t *p = text->at, *colon = NULL;
     int in_brackets = 0;
     host->at = p;
-    for (; p < text->end && !is_slash(*p) && *p != '?'; p++) {
+    for (;; p++) {
+        while (p < text->end && !(url_class[*p] & AUTHORITY_MARK)) p++;
+        if (p == text->end || is_slash(*p) || *p == '?') break;
         if (*p == '@') {
             host->at = p + 1;
             colon = NULL;
             in_brackets = 0;
         } else if (*p == ':') {
             if (!in_brackets && colon == NULL) colon = p;
-        } else if (*p == '[' || *p == ']') {
+        } else {
             in_brackets = *p == '[';
         }
     }

@@ -478,6 +478,16 @@ def test_path_segments() -> None:
     assert reasons(b"http://a.fr////", path_segments=3) == {Filtered.PATH_SEGMENTS: 1}
 
 
+def test_path_segments_of_any_length() -> None:
+    """Slashes are counted wherever they stand, and so are those of long paths."""
+    for size in range(1, 30):
+        paths = [b"/" + b"x" * at + b"/" + b"x" * (size - at) for at in range(size)]
+        assert shaped(*paths, path_segments=1) == [False] * size
+        assert shaped(*paths, path_segments=2) == [True] * size
+    assert shaped(b"/" * 2000, path_segments=1999) == [False]
+    assert shaped(b"/" * 2000, path_segments=2000) == [True]
+
+
 def test_segment_repeats() -> None:
     """One segment more often than allowed, wherever it stands; empty ones and queries are none."""
     files = (b"/a/b/a", b"/a/b/a/c/a/", b"/aa/a/b/A/", b"/////", b"/a/?/a/a/a")

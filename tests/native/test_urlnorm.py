@@ -96,6 +96,19 @@ def test_parse_with_base_and_host_is_the_standard(
     assert expected == urlnorm.parse(url, urlnorm.Base(base), host)
 
 
+@pytest.mark.parametrize(
+    "byte", [b"\t", b"\n", b"\0", b"%", b"@", b":", b"[", b"\\", b"?", b"A", b"^"]
+)
+def test_each_byte_is_seen_wherever_it_stands(byte: bytes) -> None:
+    """Texts are looked at some bytes at a time."""
+    for text in (b"http://ab.example.org:80/path/to/page.html?query", b"../path/to/page.html"):
+        for at in range(len(text) + 1):
+            url, base = text[:at] + byte + text[at:], b"http://a.test/x/y"
+            assert reference.parse(url) == urlnorm.parse(url), url
+            expected = reference.parse(url, reference.Base(base))
+            assert expected == urlnorm.parse(url, urlnorm.Base(base)), url
+
+
 @EXAMPLES
 @given(LINKS, BASES, st.booleans())
 def test_resolve_is_the_standard(
