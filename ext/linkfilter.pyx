@@ -68,7 +68,7 @@ cdef class LinkBatch:
 
 @cython.final
 cdef class LinkFilter:
-    """Turns the resolved links of pages into LINKS entries.
+    """Turns the resolved links of pages into LINKS entries; the defaults are larbin's.
 
     Args:
         key: the crawl's hash key, 16 bytes.
@@ -103,9 +103,10 @@ cdef class LinkFilter:
     """
 
     def __cinit__(self, *, bytes key not None, unsigned long shards, domain_of,
-                  bint cgi, bint external, bint depth_by_site, long depth_in_site, bint images,
-                  bint rels, forbidden, priority, domains, sites, int64_t links_per_page,
-                  bint reverse, site_domains=None, prefixes=None, choose=None,
+                  bint cgi=False, bint external=True, bint depth_by_site=False,
+                  long depth_in_site=5, bint images=False, bint rels=True, forbidden=(),
+                  priority=(), domains=(), sites=None, int64_t links_per_page=50_000,
+                  bint reverse=False, site_domains=None, prefixes=None, choose=None,
                   uint32_t path_segments=0, uint32_t segment_repeats=0,
                   uint32_t query_parameters=0, uint32_t query_bytes=0, bint forms=False,
                   int cache_bits=20, uint64_t known_hosts=65_536):

@@ -13,7 +13,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from typing import TYPE_CHECKING, Any, Final
 
 from larbinpy import entries
@@ -23,7 +22,6 @@ from larbinpy.frames import Channel, Frame, FrameType
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-ROLES: Final = ("shard", "parser", "seeder")
 _LARGE_PAGES: Final = "glibc.malloc.hugetlb=1"
 _CLOCK_TICKS: Final = os.sysconf("SC_CLK_TCK")
 
@@ -31,14 +29,13 @@ _CLOCK_TICKS: Final = os.sysconf("SC_CLK_TCK")
 class Child:
     """One child process, as its supervisor sees it."""
 
-    __slots__ = ("_cpu_s", "_process", "channel", "index", "role", "started_s")
+    __slots__ = ("_cpu_s", "_process", "channel", "index", "role")
 
     def __init__(self, role: str, index: int) -> None:
         """Start the process; it waits for its ``start`` message."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         self.role = role
         self.index = index
-        self.started_s = time.monotonic()
         self.channel = Channel(ours)
         self._cpu_s = 0.0
         with theirs:

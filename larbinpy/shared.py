@@ -53,13 +53,7 @@ class Global(IntEnum):
 
     TICKETS = 0
     """Pages that may still succeed, over all shards; a shard takes some in advance."""
-    STOP = 1
-    """Not 0: no new requests."""
-    OPEN_SOURCES = 2
-    """Who may still bring URLs: seeds being read, input port, inbox, a shard that is down."""
-    BYTES = 3
-    """Bytes read, over all shards."""
-    BAND_NS = 4
+    BAND_NS = 1
     """When what was asked for will have gone through a line of ``bondWidth``."""
 
 
@@ -85,7 +79,6 @@ class ParserWord(IntEnum):
     """When the parsing of that page began (monotonic); 0 = no page is in hand, ``STORING`` = it
     has been parsed."""
     PAGES = 2
-    CPU_NS = 3
 
 
 def _lines(words: int) -> int:

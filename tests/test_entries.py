@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from larbinpy import entries
 from larbinpy import url as urls
 from larbinpy._native.heldpages import MAX_REASON_BYTES, encode
+from larbinpy._native.linkfilter import LinkFilter
 from larbinpy.errors import FormatError
 from larbinpy.frames import MAX_PAYLOAD
-from larbinpy.links.filters import make_filter
 from larbinpy.links.found import ELEMENT_SEED, LINK_SEED, found_link
 from larbinpy.records import (
     PAGE_BODY_IN_FILE,
@@ -236,7 +236,7 @@ def test_hosts_of_links_are_those_of_the_urls() -> None:
         found_link(ELEMENT_SEED, b"http://%b/%d" % (name, n)) for n, name in enumerate(names)
     )
     base = urls.Base(b"http://x/")
-    links = make_filter(key=bytes(16), shards=1, domain_of=lambda host: host)
+    links = LinkFilter(key=bytes(16), shards=1, domain_of=lambda host: host)
     batch = links.run(urls.resolve(base, found), host=b"", depth=0, left=0, flags=LINK_SEED)
     groups = [
         group

@@ -93,24 +93,30 @@ def _links(
     page_url = wiring.url_parser(config)(os.fsencode(url))
     if page_url is None:
         raise ConfigError(f"--url {url!r}: no http or https URL that could be fetched")
-    body = _read(file)
-    mime = headers.mime(os.fsencode(kind))
+    body, content_type = _read(file), os.fsencode(kind)
     found: Iterable[Mapping[str, str | None]]
     if about:
-        found = [_about(body, os.fsencode(kind), config)]
+        found = [_about(body, content_type, config)]
     elif is_sitemap:
-        found = sitemap(body, page_url, os.fsencode(kind), config)
-    elif mime == CSS:
-        found = _sheet_links(body, page_url)
-    elif not mime or mime in HTML_TYPES:
-        found = _page_links(body, page_url, os.fsencode(kind), config)
-    elif is_list(mime):
-        found = linked(body, page_url, os.fsencode(kind), config)
+        found = sitemap(body, page_url, content_type, config)
     else:
-        raise ConfigError(f"--type {kind}: neither HTML, CSS, XML nor a text")
+        found = _links_by_type(body, page_url, content_type, config)
     for line in found:
         sys.stdout.write(json.dumps(line) + "\n")
     return 0
+
+
+def _links_by_type(
+    body: bytes, page_url: Url, content_type: bytes, config: Config
+) -> Iterable[Mapping[str, str | None]]:
+    mime = headers.mime(content_type)
+    if mime == CSS:
+        return _sheet_links(body, page_url)
+    if not mime or mime in HTML_TYPES:
+        return _page_links(body, page_url, content_type, config)
+    if is_list(mime):
+        return linked(body, page_url, content_type, config)
+    raise ConfigError(f"--type {os.fsdecode(content_type)}: neither HTML, CSS, XML nor a text")
 
 
 def _read(file: Path) -> bytes:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from larbinpy import url as urls
+from larbinpy._native.linkfilter import LinkFilter
 from larbinpy.links.choice import Acceptance, by_patterns
-from larbinpy.links.filters import make_filter
 from larbinpy.plugins import load_function
 from larbinpy.state import SUFFIX_LIST
 from larbinpy.wiring.scope import scope_of
@@ -14,7 +14,6 @@ from larbinpy.wiring.scope import scope_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from larbinpy._native.linkfilter import LinkFilter
     from larbinpy.config import Config
     from larbinpy.links.choice import Choose
     from larbinpy.wiring.start import Start
@@ -27,7 +26,7 @@ def make_links(
     config = start.config
     domains = domains or urls.Domains(start.state / SUFFIX_LIST)
     scope = scope_of(start, domains.of, sites)
-    return make_filter(
+    return LinkFilter(
         key=start.uuid,
         shards=start.shards,
         domain_of=domains.of,

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import re2
 
 from larbinpy import url as urls
+from larbinpy._native.linkfilter import LinkFilter
 from larbinpy.links.choice import Acceptance, by_patterns
-from larbinpy.links.filters import make_filter
 from larbinpy.links.found import found_link
 from larbinpy.patterns import Patterns
 from larbinpy.url import Base, Equal
@@ -36,7 +36,7 @@ QUERIES = b"".join(found_link(1, b"/shop/%d?b=%d&a=1&utm_source=x" % (n, n)) for
 def filtering(**keys: Any) -> Callable[[], object]:
     """The filter with these keys, on links that it never saw written."""
     choose = keys.pop("on_page", None)
-    links = make_filter(key=bytes(16), shards=1, domain_of=lambda host: host, **keys)
+    links = LinkFilter(key=bytes(16), shards=1, domain_of=lambda host: host, **keys)
     resolved = urls.resolve(Base(PAGE), PLAIN)
     return partial(links.run, resolved, host=HOST, depth=0, left=5, choose=choose)
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from functools import partial
 
+from larbinpy._native.linkfilter import LinkFilter
 from larbinpy._native.plainpage import PlainPages
 from larbinpy.dedup.content import exact_digest
-from larbinpy.links.filters import make_filter
 from larbinpy.parse import directives
 from larbinpy.parse.page import PageReader
 from larbinpy.parse.pagetypes import HTML_TYPES, plain_type
@@ -23,7 +23,7 @@ from tests.records import page
 
 def main() -> None:
     """Print a table."""
-    links = make_filter(key=bytes(16), shards=1, domain_of=Domains().of)
+    links = LinkFilter(key=bytes(16), shards=1, domain_of=Domains().of)
     plain = PlainPages(
         links, type_of=partial(plain_type, accept=HTML_TYPES), digest=exact_digest,
         directives_of=directives.of_meta, is_new=None, max_bytes=1 << 20, equal=0,

@@ -14,9 +14,9 @@ from xxhash import xxh3_128_digest
 
 from larbinpy import url as urls
 from larbinpy._native import linkscan, listscan
+from larbinpy._native.linkfilter import LinkFilter
 from larbinpy._native.logline import LineMaker
 from larbinpy._native.plainpage import PlainPages
-from larbinpy.links.filters import make_filter
 from larbinpy.parse import charset, decode, directives, headers, html, listing
 from larbinpy.parse.labels import CODECS, TABLES
 from larbinpy.parse.linkheader import canonical_of
@@ -34,7 +34,7 @@ DECODED_BYTES: Final = 1 << 18
 ENCODINGS: Final = [*CODECS, *TABLES, "replacement", "unknown"]
 CODINGS: Final = (b"gzip", b"deflate", b"br", b"zstd", b"deflate, gzip", b"gzip, br", b"zstd, gzip")
 BASE: Final = urls.Base(b"http://a.test/x/y?z")
-FILTER: Final = make_filter(
+FILTER: Final = LinkFilter(
     key=bytes(16), shards=3, domain_of=lambda host: host, forbidden=[b".jpg"], links_per_page=1000
 )
 READER: Final = PageReader(FILTER, accept=HTML_TYPES, max_redirects=5, agent=b"larbinpy")

@@ -21,21 +21,9 @@ HTTPS, SEED, REDIRECT, FORCE = 1, 2, 4, 8
 A, BASE, IMG, SCRIPT = 1, 4, 7, 8
 DUPLICATE, ACCEPTED = 254, 255
 
-DEFAULTS: dict[str, Any] = {  # Any: the keywords of LinkFilter, of several types
+SMALL: dict[str, Any] = {  # Any: the keywords of LinkFilter, of several types
     "key": KEY,
     "shards": 1,
-    "cgi": False,
-    "external": True,
-    "depth_by_site": False,
-    "depth_in_site": 5,
-    "images": False,
-    "rels": True,
-    "forbidden": (),
-    "priority": (),
-    "domains": (),
-    "sites": None,
-    "links_per_page": 50_000,
-    "reverse": False,
     "cache_bits": 8,
 }
 
@@ -47,7 +35,7 @@ def domain_of(host: bytes) -> bytes:
 
 def make(**changes: object) -> native.LinkFilter:
     """A filter with larbin's defaults but for the changes."""
-    return native.LinkFilter(domain_of=domain_of, **{**DEFAULTS, **changes})
+    return native.LinkFilter(domain_of=domain_of, **{**SMALL, **changes})
 
 
 def pack(*links: Resolved | bytes) -> bytes:
@@ -69,6 +57,12 @@ def run(links: bytes, *, flags: int = 0, **changes: object) -> native.LinkBatch:
 def reasons(*links: Resolved | bytes, flags: int = 0, **changes: object) -> dict[int, int]:
     """What is refused of these links."""
     return run(pack(*links), flags=flags, **changes).filtered
+
+
+def test_defaults_are_larbins() -> None:
+    """Anything goes but programs."""
+    urls = [b"http://a.fr/x.html", b"http://a.fr/x.zip", b"http://a.fr/?q", b"http://b.com/"]
+    assert reasons(*urls) == {Filtered.CGI: 1}
 
 
 # --- properties ---------------------------------------------------------------------------------
@@ -189,7 +183,7 @@ def test_equals_reference(
     changes: dict[str, Any], calls: list[tuple[bytes, dict[str, Any]]], forgets: bool
 ) -> None:
     """Page after page, with what was written noted, all is as in the reference."""
-    arguments = {**DEFAULTS, **changes}
+    arguments = {**SMALL, **changes}
     expected = plain.LinkFilter(domain_of=domain_of, **arguments)
     actual = native.LinkFilter(domain_of=domain_of, **arguments)
     for links, facts in calls:
@@ -224,7 +218,7 @@ def test_judging_again_equals_reference(
     changes: dict[str, Any], urls: list[tuple[bytes, bytes, bytes, int, int]]
 ) -> None:
     """URLs that were queued before, under whatever rules."""
-    arguments = {**DEFAULTS, **changes}
+    arguments = {**SMALL, **changes}
     expected = plain.LinkFilter(domain_of=domain_of, **arguments)
     assert native.LinkFilter(domain_of=domain_of, **arguments).judge(urls) == expected.judge(urls)
 
@@ -566,7 +560,7 @@ def test_domain_is_asked_once_a_host() -> None:
         asked.append(host)
         return host
 
-    known = native.LinkFilter(domain_of=ask, **{**DEFAULTS, "known_hosts": 3})
+    known = native.LinkFilter(domain_of=ask, **{**SMALL, "known_hosts": 3})
     for _ in range(2):
         known.run(
             pack(b"http://a/", b"http://b/", b"http://a/2", b"http://c/"),
@@ -588,7 +582,7 @@ def test_fault_of_domain_of_passes_through() -> None:
         return host
 
     asked: list[bytes] = []
-    known = native.LinkFilter(domain_of=ask, **DEFAULTS)
+    known = native.LinkFilter(domain_of=ask, **SMALL)
     with pytest.raises(KeyError):
         known.run(pack(b"http://a/"), host=b"", depth=0, left=5)
     assert known.run(pack(b"http://a/"), host=b"", depth=0, left=5).counts == [1]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from larbinpy import url as urls
 from larbinpy._native import linkgroups
-from larbinpy.links.filters import make_filter
+from larbinpy._native.linkfilter import LinkFilter
 from larbinpy.links.found import ELEMENT_SEED, found_link
 from larbinpy.records import Kind, Outcome, ParsedPage, Reading
 from tests.records import page
@@ -16,7 +16,7 @@ from tests.reference import linkgroups as reference
 from tests.reference.linkbuffers import Link
 
 SHARDS = 3
-FILTER = make_filter(key=bytes(16), shards=SHARDS, domain_of=lambda host: host, external=True)
+FILTER = LinkFilter(key=bytes(16), shards=SHARDS, domain_of=lambda host: host, external=True)
 TEXT = st.binary(max_size=20)
 
 

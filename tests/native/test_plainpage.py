@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from larbinpy._native.linkfilter import LinkFilter
 from larbinpy._native.plainpage import PlainPages
 from larbinpy.dedup.content import exact_digest
-from larbinpy.links.filters import make_filter
 from larbinpy.parse import directives
 from larbinpy.parse.page import PageReader
 from larbinpy.parse.pagetypes import HTML_TYPES, plain_type
@@ -47,7 +47,7 @@ class Both:
         """``near``: how pages are compared; each way has a table of its own."""
         tables = [None if near is None else near_pages(**near).is_left for _ in range(2)]
         equal = Equal.SORT_QUERY | Equal.SLASH
-        links = make_filter(
+        links = LinkFilter(
             key=bytes(16), shards=3, domain_of=lambda host: host, forbidden=[b".jpg"],
             links_per_page=6, **keys,
         )  # fmt: skip
@@ -219,7 +219,7 @@ def test_a_page_near_to_another_one_is_plain() -> None:
 def test_what_pages_ask_can_be_ignored() -> None:
     """It is told all the same."""
     body = b"<meta name=robots content=nofollow><a href=/x>"
-    links = make_filter(key=bytes(16), shards=1, domain_of=lambda host: host)
+    links = LinkFilter(key=bytes(16), shards=1, domain_of=lambda host: host)
     plain = PlainPages(
         links, type_of=lambda _: b"text/html", digest=exact_digest, is_new=None, equal=0,
         directives_of=directives.of_meta, max_bytes=MAX_BYTES, agent=b"larbin", nofollow=False,
@@ -238,7 +238,7 @@ def test_types_are_asked_for_once() -> None:
         asked.append(value)
         return b"text/html"
 
-    links = make_filter(key=bytes(16), shards=1, domain_of=lambda host: host)
+    links = LinkFilter(key=bytes(16), shards=1, domain_of=lambda host: host)
     plain = PlainPages(
         links, type_of=type_of, digest=exact_digest, is_new=None, equal=0, max_bytes=MAX_BYTES,
         directives_of=directives.of_meta, agent=b"larbin", nofollow=True,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from larbinpy.links.filters import make_filter
+from larbinpy._native.linkfilter import LinkFilter
 from larbinpy.parse.listing import Lists
 from larbinpy.parse.lists import MAX_HOPS, ListReader
 from larbinpy.parse.page import PageReader
@@ -38,7 +38,7 @@ def reader(
     **more: Any,
 ) -> PageReader:
     """A reader with real kernels; ``more``: settings of the link filter."""
-    links = make_filter(key=bytes(16), shards=1, domain_of=lambda host: host, **more)
+    links = LinkFilter(key=bytes(16), shards=1, domain_of=lambda host: host, **more)
     of_lists = ListReader(
         links, lists, max_bytes=1 << 20, make_base=Base, max_sitemaps=max_sitemaps
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import xxhash
 
-from larbinpy.links.filters import make_filter
+from larbinpy._native.linkfilter import LinkFilter
 from larbinpy.parse.page import PageReader
 from larbinpy.parse.robotspage import MAX_ROBOTS_BYTES, robots_reading
 from larbinpy.politeness.gate import answer_status
@@ -20,7 +20,6 @@ from tests.reference.linkbuffers import Link, read_links
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from larbinpy._native.linkfilter import LinkFilter
     from larbinpy.records import Page, ParsedPage, Reading
 
 KEY = bytes(range(16))
@@ -28,7 +27,7 @@ MOVED = b"HTTP/1.1 301 Moved\r\nLocation: %b\r\n\r\n"
 
 
 def links_of(shards: int = 1) -> LinkFilter:
-    return make_filter(key=KEY, shards=shards, domain_of=lambda host: host)
+    return LinkFilter(key=KEY, shards=shards, domain_of=lambda host: host)
 
 
 def reader(
@@ -129,7 +128,7 @@ def test_queries_are_in_the_encoding_of_the_page() -> None:
     body = '<a href="?ö">'.encode("latin-1")
     headers = fields(Content_Type="text/html; charset=iso-8859-1")
     reading = PageReader(
-        make_filter(key=KEY, shards=1, domain_of=lambda host: host, cgi=True),
+        LinkFilter(key=KEY, shards=1, domain_of=lambda host: host, cgi=True),
         accept=(),
         max_redirects=0,
     ).read(page(body=body, headers=headers))

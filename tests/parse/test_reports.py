@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from larbinpy.links.filters import make_filter
+from larbinpy._native.linkfilter import LinkFilter
 from larbinpy.parse import headers
 from larbinpy.parse.charset import find_encoding
 from larbinpy.parse.decode import decode
@@ -23,7 +23,7 @@ AT = b"http://a.test/dir/page"
 
 def read(body: bytes, **more: Any) -> tuple[Outcome, list[bytes], dict[int, int]]:
     """Outcome, links and refused links of a page at ``AT``."""
-    links = make_filter(key=bytes(16), shards=1, domain_of=lambda host: host, cgi=True)
+    links = LinkFilter(key=bytes(16), shards=1, domain_of=lambda host: host, cgi=True)
     reader = PageReader(links, accept=(b"text/html",), max_redirects=3, max_bytes=1 << 20)
     reading = reader.read(page(AT, body, **more))
     found = read_links(reading.links.entries[0]) if reading.links else []

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from larbinpy import entries, stats
+from larbinpy._native.linkfilter import LinkFilter
 from larbinpy.errors import StorageError
 from larbinpy.frames import FrameType
-from larbinpy.links.filters import make_filter
 from larbinpy.links.found import ELEMENT_SEED, LINK_SEED, found_link
 from larbinpy.records import ID_WITHOUT_ENQ, Kind, Outcome, ParsedPage
 from larbinpy.shard import flow, suspects
@@ -41,7 +41,7 @@ ROBOTS = b"http://a.test/robots.txt"
 
 def links(*urls: bytes, flags: int = LINK_SEED) -> bytes:
     """The payload of a LINKS frame with these seeds."""
-    filter_ = make_filter(key=KEY, shards=1, domain_of=lambda host: host)
+    filter_ = LinkFilter(key=KEY, shards=1, domain_of=lambda host: host)
     found = b"".join(found_link(ELEMENT_SEED, url) for url in urls)
     batch = filter_.run(
         resolve(Base(A), found), host=b"", depth=0, left=0 if flags else 9, flags=flags

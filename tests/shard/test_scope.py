@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from larbinpy.links.filters import make_filter
+from larbinpy._native.linkfilter import LinkFilter
 from larbinpy.records import ID_SHARD_SHIFT, FetchJob
 from larbinpy.shard.scope import Scope
-
-if TYPE_CHECKING:
-    from larbinpy._native.linkfilter import LinkFilter
 
 SHARD = 3 << ID_SHARD_SHIFT
 
@@ -24,7 +19,7 @@ def scope(made: list[int], *, below: int, needs_sites: bool = False) -> Scope:
 
     def links() -> LinkFilter:
         made.append(1)
-        return make_filter(key=bytes(16), shards=1, domain_of=bytes, forbidden=[".pdf"])
+        return LinkFilter(key=bytes(16), shards=1, domain_of=bytes, forbidden=[b".pdf"])
 
     return Scope(links, below=below, needs_sites=needs_sites)
 
