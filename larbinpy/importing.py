@@ -117,15 +117,18 @@ class _Importer:
             for path in self._paths:
                 self._shards.append(stack.enter_context(closing(self._make_shard(path))))
             for path in files:
-                items = larbinstate.read_queue(path, has_cookies=self._has_cookies)
-                for number, item in enumerate(items, 1):
-                    fault = self._take(item, result)
-                    if fault:
-                        result.bad += 1
-                        report(f"{path}:{number}: {fault}")
+                self._take_file(path, result, report)
         result.queued = sum(each.queued for each in self._shards)
         result.repeated = sum(each.repeated for each in self._shards)
         return result
+
+    def _take_file(self, path: Path, result: Imported, report: Callable[[str], None]) -> None:
+        items = larbinstate.read_queue(path, has_cookies=self._has_cookies)
+        for number, item in enumerate(items, 1):
+            fault = self._take(item, result)
+            if fault:
+                result.bad += 1
+                report(f"{path}:{number}: {fault}")
 
     def _take(self, item: Queued | Fault, result: Imported) -> str:
         """Queue one URL; returns what is wrong with it."""

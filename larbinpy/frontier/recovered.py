@@ -18,8 +18,10 @@ from larbinpy.stats import Counters
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from io import FileIO
     from pathlib import Path
 
+    from larbinpy._native.logcodec import ScanResult
     from larbinpy.frontier.payloads import HostState, Retry
 
 WINDOW_BYTES: Final = 1 << 20
@@ -115,21 +117,14 @@ class Recovered:
         """
         paths = {state.number: state.path for state in self.segments}
         places = memoryview(self.waiting).cast("Q")
-        start, fd, opened = 0, -1, -1
-        try:
-            while start < len(places):
-                number = places[start] >> SEGMENT_SHIFT
-                if number != opened:
-                    if fd >= 0:
-                        os.close(fd)
-                    with storage_errors(paths[number]):
-                        fd, opened = os.open(paths[number], os.O_RDONLY | os.O_CLOEXEC), number
-                batch = self._batch(fd, places, start)
-                start += len(batch.offsets) // 4
-                yield batch
-        finally:
-            if fd >= 0:
-                os.close(fd)
+        start = 0
+        while start < len(places):
+            number = places[start] >> SEGMENT_SHIFT
+            with _opened(paths[number]) as file:
+                while start < len(places) and places[start] >> SEGMENT_SHIFT == number:
+                    batch = self._batch(file.fileno(), places, start)
+                    start += len(batch.offsets) // 4
+                    yield batch
 
     def _batch(self, fd: int, places: memoryview, start: int) -> Batch:
         with storage_errors(self.directory):
@@ -182,11 +177,18 @@ class Recovered:
                 data = state.path.read_bytes()
             codec = Codec(self.uuid, state.number)
             for run, _ in walk(codec, data, 0):
-                places = memoryview(run.offsets).cast("I")
-                enqueued = array(
-                    "I",
-                    (p for k, p in zip(run.types, places, strict=True) if k == RecordType.ENQ),
-                )
+                enqueued = _enqueued(run)
                 for start in range(0, len(enqueued), BATCH_URLS):
                     offsets = enqueued[start : start + BATCH_URLS].tobytes()
                     yield b"".join(map(link_entry, codec.decode_urls(data, offsets)))
+
+
+def _opened(path: Path) -> FileIO:
+    with storage_errors(path):
+        return path.open("rb", buffering=0)
+
+
+def _enqueued(run: ScanResult) -> array[int]:
+    """Offsets of the ENQ records among those of a scan."""
+    places = memoryview(run.offsets).cast("I")
+    return array("I", (p for k, p in zip(run.types, places, strict=True) if k == RecordType.ENQ))

@@ -136,15 +136,17 @@ class _Look:
             if number in left_out:
                 continue
             limit = quarantine.dones_before(self._doubts, segment=number, epoch=epoch)
-            codec = Codec(self._uuid, number)
             try:
-                with path.open("rb", buffering=0) as file:
-                    for offset, record in _records(file, codec, search, self._window, limit):
-                        self._take(Place(path, offset), codec, record, is_counted=offset < limit)
+                self._look_at(path, Codec(self._uuid, number), search, limit)
             except FileNotFoundError:
                 continue  # deleted just now: nothing in it waits
             except OSError as error:
                 raise StorageError(f"{path}: {error.strerror}") from error
+
+    def _look_at(self, path: Path, codec: Codec, search: Search, limit: int) -> None:
+        with path.open("rb", buffering=0) as file:
+            for offset, record in _records(file, codec, search, self._window, limit):
+                self._take(Place(path, offset), codec, record, is_counted=offset < limit)
 
     def _take(self, place: Place, codec: Codec, record: bytes, *, is_counted: bool) -> None:
         try:
