@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import shutil
 from array import array
+from contextlib import ExitStack
 from dataclasses import replace
 from struct import Struct
 from typing import TYPE_CHECKING, Final
@@ -73,38 +74,40 @@ def _reshard(directory: StateDirectory, manifest: Manifest, shards: int) -> Iter
     if building.exists():
         shutil.rmtree(building)
     building.mkdir()
-    new = _NewShards(building, manifest, shards, Domains(directory.path / SUFFIX_LIST))
+    waiting = _build(directory, manifest, shards, building)
+    sync_directory(Disk(), building)
+    building.rename(target)
+    sync_directory(Disk(), directory.path)
+    finish_reshard(directory)
+    yield f"{directory.path}: {manifest.fetch_processes} shards are now {shards}"
+    yield f"{waiting:,} URLs wait"
+
+
+def _build(directory: StateDirectory, manifest: Manifest, shards: int, building: Path) -> int:
+    """Write the new shards into a directory; returns how many URLs wait."""
     old = [directory.shard(index) for index in range(manifest.fetch_processes)]
     places = tables.StoredPlaces(directory.path / STORED)
-    logs: list[tuple[PersistentFifo, Recovered]] = []
-    try:
-        for path in old:
-            logs.append(_open(path, manifest))  # noqa: PERF401 - those opened are closed
-        found = [found for _, found in logs]
+    with ExitStack() as stack:
+        new = _NewShards(building, manifest, shards, Domains(directory.path / SUFFIX_LIST))
+        stack.callback(new.close)
+        found = [_found_in(path, manifest, stack) for path in old]
         new.fill(found, places)
         new.keep_tables(old, found, has_bits=manifest.seen_set == "bits")
         new.keep_named(tables.named_hosts(old))
         for path in old:
             new.keep_quarantine(path)
-    finally:
-        for fifo, _ in logs:
-            fifo.close()
-        new.close()
     places.write()
-    sync_directory(Disk(), building)
-    building.rename(target)
-    sync_directory(Disk(), directory.path)
-    finish_reshard(directory)
-    waiting = sum(len(one.waiting) // 8 for one in found)
-    yield f"{directory.path}: {manifest.fetch_processes} shards are now {shards}"
-    yield f"{waiting:,} URLs wait"
+    return sum(len(one.waiting) // 8 for one in found)
 
 
-def _open(path: Path, manifest: Manifest) -> tuple[PersistentFifo, Recovered]:
+def _found_in(path: Path, manifest: Manifest, stack: ExitStack) -> Recovered:
+    """What an old log holds; it is open as long as the stack."""
     settings = replace(SETTINGS, keeps_pages=True)  # those of the segments that go, too
-    return PersistentFifo.open(
+    fifo, found = PersistentFifo.open(
         path, uuid=manifest.key, settings=settings, is_trusted=manifest.is_trusted
     )
+    stack.callback(fifo.close)
+    return found
 
 
 class _NewShards:
