@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from larbinpy.testing.servers import Server
 
 LOOPBACK = b"\x7f\x00\x00\x01"
+SCALES = (1, 6, 36)
+"""A busy machine may be late with what must come before a limit: then all times are so much longer,
+and what must hold is to hold with one of them."""
 OPTIONS = FetchOptions(user_agent=b"larbin-test", allow_private=True)
 
 
