@@ -1,11 +1,8 @@
-"""How much is fetched of a host, a registered domain, a directory; and which hosts are left.
+"""How much is fetched of a host, a registered domain, a directory.
 
 Asked when a URL's turn has come, so a budget that was changed holds for what waits already.  Only
 what is limited is counted, and only good pages use a budget up; one that others may still use up is
 waited for, so that no URL is refused too early.
-
-A host that says nothing new, page after page, is left, and so are the new hosts of a registered
-domain whose hosts begin with nothing new, one after the other (``crowds.py``).
 """
 
 from __future__ import annotations
@@ -18,17 +15,10 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final
 
 from larbinpy import url as urls
-from larbinpy._native.contents import Contents, HostContents
 from larbinpy._native.seenset import SeenSet
-from larbinpy.frontier.crowds import Crowds
-from larbinpy.records import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-
-_SUCCESS: Final = Outcome.SUCCESS.label
-SAME_CONTENT: Final = "sameContent"
-SAME_HOSTS: Final = "sameHosts"
 
 
 class Answer(IntEnum):
@@ -51,16 +41,12 @@ class Limits:
     per_path: int = 0
     """Pages of one directory of a host."""
     hosts_per_domain: int = 0
-    same: int = 0
-    """Pages in a row with contents that their host has just shown, or nearly so."""
     sitemaps: int = 0
     """Sitemaps that one host names: an index may list 50,000, and each of them be an index."""
-    watch_after: int = 0
-    """Pages of a host after which some of them are compared; 0 = every page is judged."""
 
     @property
     def are_counted(self) -> bool:
-        """Whether a restart must count pages again: contents in a row need not."""
+        """Whether pages have to be counted, after a restart too."""
         return bool(self.per_host or self.per_domain or self.per_path or self.hosts_per_domain)
 
 
@@ -100,8 +86,7 @@ class Budgets:
     """
 
     __slots__ = (
-        "_budgets", "_crowds", "_domain_of", "_firsts", "_hosts", "_hosts_of", "_keys", "_limits",
-        "_sitemaps", "left", "same",
+        "_budgets", "_domain_of", "_hosts", "_hosts_of", "_keys", "_limits", "_sitemaps",
     )  # fmt: skip
 
     def __init__(self, limits: Limits, domain_of: Callable[[bytes], bytes]) -> None:
@@ -117,46 +102,24 @@ class Budgets:
         self._hosts: set[bytes] = set()
         self._hosts_of: Counter[bytes] = Counter()
         self._sitemaps: Counter[bytes] = Counter()
-        self.same = HostContents()
-        """What each host that was asked has shown last; kept while that is limited."""
-        self._crowds = Crowds(domain_of)
-        self._firsts: dict[bytes, Contents] = {}
-        """What the hosts of a crowded domain have shown first."""
-        self.left: list[str] = []
-        """What was left, and why, since somebody has taken it."""
 
     @property
     def is_limited(self) -> bool:
-        """Whether there is more to ask, to take and to settle of pages than ``same``."""
+        """Whether there is anything to ask, to take and to settle of pages."""
         return self._limits.are_counted
-
-    @property
-    def most_same(self) -> int:
-        """Pages in a row with known contents after which a host is left; 0 = no limit."""
-        return self._limits.same
-
-    @property
-    def watch_after(self) -> int:
-        """Pages of a host after which some of them are compared; 0 = every page is judged."""
-        return self._limits.watch_after
 
     # --- a URL's turn --------------------------------------------------------------------------
 
-    def ask(
-        self, host: bytes, url: bytes, *, host_id: int = -1, named_by: bytes = b""
-    ) -> tuple[Answer, str]:
+    def ask(self, host: bytes, url: bytes, *, named_by: bytes = b"") -> tuple[Answer, str]:
         """May a URL be fetched?  With NO goes the name of what is used up.
 
         Args:
-            host_id: number of the host; -1 = it is not asked what it has shown last.
             named_by: the host that names it, for a sitemap: it alone pays.
         """
         if named_by and self._sitemaps.get(named_by, 0) >= self._limits.sitemaps > 0:
             return Answer.NO, "sitemapsPerHost"
         if self._limits.hosts_per_domain and not self._admits(host):
             return Answer.NO, "hostsPerDomain"
-        if self._limits.same and host_id >= 0 and (name := self._says_nothing_new(host_id, host)):
-            return Answer.NO, name
         if not self._budgets:
             return _YES
         worst = Answer.YES
@@ -166,47 +129,6 @@ class Budgets:
                 return answer, budget.name
             worst = max(worst, answer)
         return worst, ""
-
-    def _says_nothing_new(self, host_id: int, host: bytes) -> str:
-        """Why a host is left, or nothing; one that was never asked is from now on."""
-        is_met = self.same.is_met(host_id)
-        crowd = self.same.crowd(host_id) if is_met else self._met(host_id, host)
-        if crowd is not None:
-            return self._leave_crowd(crowd, host)
-        in_a_row = self.same.in_a_row(host_id)
-        if in_a_row < self._limits.same:
-            return ""
-        if self.same.leave(host_id):
-            self._say_left(in_a_row, self.same.shown(host_id), SAME_CONTENT, host)
-        return SAME_CONTENT
-
-    def _met(self, host_id: int, host: bytes) -> Contents | None:
-        """A host is asked for the first time; while its domain is left, none is remembered."""
-        domain = self._crowds.joined(host)
-        crowd = self._firsts.setdefault(domain, Contents()) if domain else None
-        if crowd is None or crowd.in_a_row < self._limits.same:
-            self.same.meet(host_id, crowd)
-        return crowd
-
-    def _leave_crowd(self, crowd: Contents, host: bytes) -> str:
-        """Why no more hosts of a domain are asked, or nothing."""
-        if crowd.in_a_row < self._limits.same:
-            return ""
-        if not crowd.is_left:
-            crowd.is_left = True
-            self._say_left(crowd.in_a_row, crowd.shown, SAME_HOSTS, self._domain_of(host))
-        return SAME_HOSTS
-
-    def _say_left(self, in_a_row: int, shown: int, name: str, whose: bytes) -> None:
-        what = "new hosts" if name == SAME_HOSTS else "pages"
-        self.left.append(
-            f"no more {what} of {whose.decode('ascii', 'backslashreplace')} are asked for:"
-            f" the last {in_a_row:,} of {shown:,} said nothing new ({name})"
-        )
-
-    def watch(self, host_id: int) -> int:
-        """What the next page of a host is to be compared with; see ``HostContents.watch``."""
-        return self.same.watch(host_id, self._limits.watch_after, self._limits.same)
 
     def _admits(self, host: bytes) -> bool:
         if host in self._hosts:
@@ -227,21 +149,11 @@ class Budgets:
             for (budget, _), key in zip(self._budgets, keys, strict=True):
                 budget.pending[key] += 1
 
-    def settle(
-        self, page_id: int, digest: bytes = b"", *, is_good: bool, host_id: int = -1,
-        is_near: bool = False, leads_on: bool = True, watched: int = 1,
-    ) -> None:  # fmt: skip
-        """The page has its outcome, or is tried again; unknown ones cost nothing.
-
-        Args:
-            host_id: as for ``ask``.
-            is_near, leads_on, watched: see ``HostContents.add``.
-        """
+    def settle(self, page_id: int, *, is_good: bool) -> None:
+        """The page has its outcome, or is tried again; unknown ones cost nothing."""
         if self._budgets:
             for (budget, _), key in zip(self._budgets, self._keys.pop(page_id, ()), strict=False):
                 budget.settle(key, is_good=is_good)
-        if is_good and self._limits.same and host_id >= 0:
-            self.same.add(host_id, digest, is_near=is_near, leads_on=leads_on, watched=watched)
 
     # --- restarts ------------------------------------------------------------------------------
 

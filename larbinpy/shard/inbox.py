@@ -32,7 +32,8 @@ class Inbox:
 
     __slots__ = (
         "_addresses", "_budgets", "_clock", "_flow", "_frames", "_frontier", "_handover",
-        "_is_plain", "_ledger", "_manners", "_peers", "_rules", "_same", "_tickets", "bad",
+        "_is_plain", "_ledger", "_manners", "_novelty", "_peers", "_rules", "_same", "_tickets",
+        "bad",
     )  # fmt: skip
 
     def __init__(self, parts: ShardParts, flow: Flow, rules: Rules) -> None:
@@ -46,10 +47,11 @@ class Inbox:
         self._handover = parts.handover
         self._ledger = parts.ledger
         self._manners = parts.manners
+        self._novelty = parts.novelty
         self._peers = parts.peers
         self._tickets = parts.tickets
         self.bad: list[Peer] = []
-        self._same = parts.budgets.same if parts.budgets.most_same else None
+        self._same = parts.novelty.hosts if parts.novelty.most_same else None
         # Then a page that is done is a record in the log and nothing else.
         self._is_plain = not (
             parts.budgets.is_limited or parts.tickets.is_limited or parts.waits_for_links
@@ -142,10 +144,12 @@ class Inbox:
             if parsed.id in unread:
                 self._frontier.release(*unread.pop(parsed.id))
             is_good = parsed.outcome == Outcome.SUCCESS and job.kind is not Kind.RETRY
-            self._budgets.settle(
-                parsed.id, parsed.digest, is_good=is_good, host_id=job.host_id,
-                is_near=parsed.near != 0, leads_on=_leads_on(parsed), watched=job.watch,
-            )  # fmt: skip
+            self._budgets.settle(parsed.id, is_good=is_good)
+            if is_good:
+                self._novelty.add(
+                    job.host_id, parsed.digest, is_near=parsed.near != 0,
+                    leads_on=_leads_on(parsed), watched=job.watch,
+                )  # fmt: skip
             if job.kind is Kind.RETRY:
                 self._tickets.settle(parsed.id, is_spent=False)
                 self._manners.retry(job, self._clock.now_ns())

@@ -125,7 +125,7 @@ class Shard:
     def _report(self) -> None:
         """Tell what the supervisor is to know of suspects, of peers that sent garbage, of traps."""
         cleared, bad = self._parts.suspects.cleared, self._inbox.bad
-        left = self._parts.budgets.left
+        left = self._parts.novelty.left
         while cleared:
             self._control.tell("cleared", id=cleared.pop())
         while bad:

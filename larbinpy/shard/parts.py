@@ -23,7 +23,7 @@ from larbinpy.shard.errands import Errands
 from larbinpy.shard.ledger import Ledger
 from larbinpy.shard.manners import Manners
 from larbinpy.shard.peers import Peers
-from larbinpy.shard.queue import make_budgets, open_queue
+from larbinpy.shard.queue import make_budgets, make_novelty, open_queue
 from larbinpy.shard.scope import Scope
 from larbinpy.shard.suspects import Suspects
 from larbinpy.shared import CrawlMemory, Global
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from larbinpy.fetch.base import Fetcher
     from larbinpy.frontier.budgets import Budgets
     from larbinpy.frontier.frontier import Frontier
+    from larbinpy.frontier.novelty import Novelty
     from larbinpy.shard.queue import Queue
     from larbinpy.wiring import Start
 
@@ -56,6 +57,7 @@ class ShardParts:
     manners: Manners
     errands: Errands
     budgets: Budgets
+    novelty: Novelty
     bandwidth: Bandwidth
     fetcher: Fetcher
     handover: Handover
@@ -117,6 +119,7 @@ class ShardParts:
             manners=_make_manners(start, queue, addresses, line, random, clock, say),
             errands=Errands(queue.hosts, addresses),
             budgets=make_budgets(start, is_new=is_new),
+            novelty=make_novelty(start),
             bandwidth=Bandwidth(memory.globals, Global.BAND_NS, config.bond_width_bytes_per_s),
             fetcher=_make_fetcher(start, connections, loop),
             handover=Handover(start.directory, queue.fifo.epoch),

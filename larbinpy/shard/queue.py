@@ -17,6 +17,7 @@ from larbinpy.fetch import versions
 from larbinpy.frontier.budgets import Budgets, Limits
 from larbinpy.frontier.frontier import Frontier
 from larbinpy.frontier.log import PersistentFifo
+from larbinpy.frontier.novelty import Novelty
 from larbinpy.frontier.settings import Settings
 from larbinpy.frontier.synctimes import SharedSyncTimes
 from larbinpy.manifest import boot_id
@@ -137,6 +138,13 @@ def _continued(start: Start, directory: Path, seen: SeenUrls, notices: list[str]
     return ContinuedSeen(seen, raw, is_larbin_form=start.config.url_mode == "larbin")
 
 
+def make_novelty(start: Start) -> Novelty:
+    """What hosts have shown is not remembered over a restart."""
+    config = start.config
+    watch_after = WATCH_AFTER if config.near_duplicates == "watch" else 0
+    return Novelty(config.same_content, watch_after, late_domains(start))
+
+
 def make_budgets(start: Start, *, is_new: bool) -> Budgets:
     """What a host has used up is counted again from the log, which is exact after any exit."""
     config = start.config
@@ -145,9 +153,7 @@ def make_budgets(start: Start, *, is_new: bool) -> Budgets:
         per_domain=config.pages_per_domain,
         per_path=config.pages_per_path,
         hosts_per_domain=config.hosts_per_domain,
-        same=config.same_content,
         sitemaps=config.sitemaps_per_host if config.use_sitemaps else 0,
-        watch_after=WATCH_AFTER if config.near_duplicates == "watch" else 0,
     )
     budgets = Budgets(limits, late_domains(start))
     log = start.state / "crawl.log"

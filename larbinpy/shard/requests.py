@@ -38,8 +38,8 @@ class Requests:
 
     __slots__ = (
         "_addresses", "_bandwidth", "_budgets", "_clock", "_errands", "_fetcher", "_flow",
-        "_frontier", "_gate", "_handover", "_manners", "_parts", "_plain",
-        "_rules", "_scope", "_slots", "_suspects", "_tickets",
+        "_frontier", "_gate", "_handover", "_manners", "_novelty", "_parts", "_plain", "_rules",
+        "_scope", "_slots", "_suspects", "_tickets",
     )  # fmt: skip
 
     def __init__(self, parts: ShardParts, flow: Flow, rules: Rules) -> None:
@@ -56,6 +56,7 @@ class Requests:
         self._gate = parts.gate
         self._handover = parts.handover
         self._manners = parts.manners
+        self._novelty = parts.novelty
         self._slots = parts.slots
         self._suspects = parts.suspects
         self._scope = parts.scope
@@ -65,9 +66,9 @@ class Requests:
             parts.gate.is_open,
             *parts.addresses.plain(),
             parts.manners.hosts.known,
-            parts.budgets.same,
-            parts.budgets.most_same,
-            parts.budgets.watch_after,
+            parts.novelty.hosts,
+            parts.novelty.most_same,
+            parts.novelty.watch_after,
         )
 
     def start(self, now: int) -> None:
@@ -188,9 +189,7 @@ class Requests:
         if self._manners.hosts.is_away(job.host_id, job.host, now):
             self._pass(job)
             return
-        answer, used_up = self._budgets.ask(
-            job.host, job.url, host_id=job.host_id, named_by=_named_by(job)
-        )
+        answer, used_up = self._answer(job)
         if answer is Answer.NO:
             self._refuse(job, Outcome.EARLY_STOP, used_up)
             self._frontier.skip(job.host_id)
@@ -200,6 +199,13 @@ class Requests:
             self._pass(job)
             return
         self._request(job, now)
+
+    def _answer(self, job: FetchJob) -> tuple[Answer, str]:
+        """May a URL be asked for, by what its host has shown and by budgets?"""
+        name = self._novelty.refusal(job.host_id, job.host)
+        if name:
+            return Answer.NO, name
+        return self._budgets.ask(job.host, job.url, named_by=_named_by(job))
 
     def _request(self, job: FetchJob, now: int) -> None:
         """Ask for a URL, if robots.txt says that it may be."""
@@ -218,7 +224,7 @@ class Requests:
         elif self._tickets.take(job.id):
             self._flow.in_flight += 1
             self._budgets.take(job.id, job.host, job.url, named_by=_named_by(job))
-            job.watch = self._budgets.watch(job.host_id)
+            job.watch = self._novelty.watch(job.host_id)
             self._submit(job, now)
         else:
             self._pass(job)
