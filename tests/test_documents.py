@@ -12,7 +12,7 @@ import pytest
 
 from larbinpy.cli import dispatch
 from larbinpy.config.schema import find_key
-from larbinpy.frontier.budgets import SAME_HOSTS
+from larbinpy.frontier.novelty import SAME_HOSTS
 from larbinpy.records import Filtered, Outcome
 
 if TYPE_CHECKING:
