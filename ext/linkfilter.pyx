@@ -53,6 +53,8 @@ cdef enum:
 
 
 @cython.final
+@cython.no_gc  # no cycle can lead through it
+@cython.freelist(64)
 cdef class LinkBatch:
     """The links of one page, sorted out.
 
