@@ -29,7 +29,7 @@ from hostturns cimport handed, take_turns, turn_done, turn_rules, turn_undone, t
 from tables cimport (
     HASH_KEY_BYTES, LEVELS, NONE, SET_SLOTS, STATE_BUSY, STATE_FAILED, STATE_IDLE, STATE_NEW,
     STATE_RESOLVING, STATE_SCHEDULED, host_at, host_delay, host_move, host_record, ip_entry,
-    ip_key, ip_mix, ip_slot, list_remove, name_at, records_bad,
+    ip_key, ip_mix, ip_slot, later, list_remove, name_at, records_bad,
 )
 
 import os
@@ -220,6 +220,18 @@ cdef class HostTable:
         entry = ip_entry(&self._book.plan, key, <uint32_t>ip_mix(key ^ salt))
         if entry == NONE or host_move(&self._book.plan, number, entry, now, not_before) < 0:
             raise MemoryError
+
+    def revive(self, host_id: int, bytes ip not None, now_ns: int):
+        """End the failure of a FAILED host before its time; it is asked after its usual wait.
+
+        Args:
+            ip: as of ``resolved``.
+        """
+        cdef host_record *host = host_at(&self._book.plan, self._number(host_id))
+        cdef uint64_t now = now_ns
+        if host.state == STATE_FAILED:
+            host.next_ns = now + later(self._rules.wait_ns, host.wait_ns)
+        self.resolved(host_id, ip, now_ns)
 
     def failed(self, host_id: int, code: int, until_ns: int):
         """Give a host up for a time: its URLs go out with ``code`` instead of being fetched.

@@ -21,7 +21,7 @@ import heapq
 from array import array
 from typing import TYPE_CHECKING, Final
 
-from larbinpy._native.hosts import NEW
+from larbinpy._native.hosts import FAILED, NEW
 from larbinpy.dns.names import is_stand_in
 from larbinpy.politeness.outage import State
 from larbinpy.records import Outcome
@@ -213,6 +213,13 @@ class Addresses:
         if outcome in _FAST:
             self._told.add(host_id)
         self._hosts.failed(host_id, outcome, until_ns)
+
+    def revive(self, host_id: int, now_ns: int) -> bool:
+        """A host that was given up is tried again before its time; whether it has an address."""
+        ip = self._ip(host_id)
+        if ip and self._hosts.state_of(host_id) == FAILED:
+            self._hosts.revive(host_id, ip, now_ns)
+        return bool(ip)
 
     def outcome(self, host_id: int, code: int) -> Outcome:
         """The outcome of a URL whose host has failed with ``code``."""

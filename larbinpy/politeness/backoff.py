@@ -4,8 +4,10 @@ A host has *points* for what went wrong since it last answered well, and a *leve
 delay: 429, 503 and failures to connect raise it at once, broken pages from the third in a row on.
 Each good answer takes one level back, so a host is not run into the wall again at full speed.  A
 host whose points reach ``DEAD_POINTS`` is given up for a time; then one request tries it again.
+It is tried before when it has URLs of another origin (scheme, port) than the one that failed.
 
-Only hosts in trouble cost memory (some 250 bytes); the callers bring time and chance.
+Only hosts in trouble cost memory (some 250 bytes, twice that when they are given up); the callers
+bring time and chance.
 """
 
 from __future__ import annotations
@@ -37,6 +39,8 @@ SLOW_NS: Final = 2 * 10**9
 """A response that takes longer is followed by as long a pause."""
 GROWTH: Final = 1.5
 MAX_SLOWNESS: Final = 4
+MAX_REVIVALS: Final = 8
+"""Origins (ports) of a host that may be tried, one after the other, when it seems dead."""
 _PERMANENT: Final = frozenset({501, 505})
 _BUSY: Final = frozenset({429, 503})
 
@@ -105,6 +109,12 @@ class HostTrouble:
     points: int = 0
     slow_ns: int = 0
     """How long its latest slow response took; not kept in the log."""
+    closed: dict[bytes, Trouble] | None = None
+    """Its origins that were what it was given up for; not kept in the log. A site without TLS is
+    not dead because of a link to https, nor because of a port where nobody listens."""
+    closed_until_ns: int = 0
+    revivals: int = 0
+    """How often another origin was a reason to try, while these are closed."""
 
     @property
     def is_dead(self) -> bool:
@@ -152,13 +162,20 @@ class Backoff:
     # --- what is heard of hosts ----------------------------------------------------------------
 
     def failed(
-        self, host: bytes, trouble: Trouble, now_ns: int, *, asked_s: float = 0.0
+        self,
+        host: bytes,
+        trouble: Trouble,
+        now_ns: int,
+        *,
+        asked_s: float = 0.0,
+        origin: bytes = b"",
     ) -> HostTrouble:
         """A request has failed.
 
         Args:
             trouble: not ``NONE``.
             asked_s: what Retry-After said, or 0.
+            origin: scheme, host and port it was made for; empty: unknown.
 
         Returns:
             What now holds of the host: delay it until ``until_ns``, give it up if ``is_dead``.
@@ -172,6 +189,37 @@ class Backoff:
         if known.is_dead:
             delay_ns = self._jittered(self._dead_ns)
         known.until_ns = max(known.until_ns, now_ns + max(delay_ns, self._asked_ns(asked_s)))
+        if known.is_dead and origin:
+            known.closed = {**(known.closed or {}), origin: trouble}
+            known.closed_until_ns = known.until_ns
+        return known
+
+    def closed(self, host: bytes, origin: bytes, now_ns: int) -> Trouble:
+        """Why nothing is to be asked of an origin, when its host was given up for it."""
+        known = self.troubles.get(host)
+        if known is None or known.closed is None:
+            return Trouble.NONE
+        if known.closed_until_ns <= now_ns:
+            known.closed, known.revivals = None, 0
+            return Trouble.NONE
+        return known.closed.get(origin, Trouble.NONE)
+
+    def revive(self, host: bytes, origin: bytes, now_ns: int) -> HostTrouble | None:
+        """A host that was given up for other origins has a URL of this one.
+
+        Returns:
+            What now holds of the host, which is to be tried not before ``until_ns``; None when it
+            stays dead.
+        """
+        known = self.troubles.get(host)
+        if known is None or self.closed(host, origin, now_ns) or known.closed is None:
+            return None
+        if known.is_dead:
+            if known.revivals >= MAX_REVIVALS:
+                return None
+            known.revivals += 1
+            known.points = 0
+            known.until_ns = now_ns + self.base_ns()
         return known
 
     def asked(self, host: bytes, asked_s: float, now_ns: int) -> HostTrouble:
@@ -194,13 +242,16 @@ class Backoff:
             if duration_ns < SLOW_NS:
                 return None
             known = self.troubles[host] = HostTrouble()
+        if known.closed and not (known.points or known.level or duration_ns >= SLOW_NS):
+            return None  # all is as it was
         known.points = 0
         known.level = max(known.level - 1, 0)
         pause_ns = self._delay_ns(known.level) if known.level else 0
         known.until_ns = now_ns + max(pause_ns, self._slowness_ns(known, duration_ns))
         if known.until_ns == now_ns:
             known.until_ns = 0
-            del self.troubles[host]
+            if not known.closed:
+                del self.troubles[host]
         return known
 
     def forgive(self, host: bytes) -> HostTrouble | None:

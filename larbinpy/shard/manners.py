@@ -17,6 +17,7 @@ from larbinpy.politeness.gate import is_answer
 from larbinpy.records import ID_WITHOUT_ENQ, FetchJob, FetchResult, Kind, Outcome
 from larbinpy.shard.ownline import Charge, OwnLine
 from larbinpy.shard.troubles import Troubles
+from larbinpy.url import host_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -143,8 +144,14 @@ class Manners:
         job = result.job
         if trouble is Trouble.UNREACHABLE:
             self._unreachable(job)
-        asked_s = self._asked_s(result)
-        return self.hosts.failed(job.host_id, job.host, trouble, now_ns, asked_s=asked_s)
+        return self.hosts.failed(
+            job.host_id,
+            job.host,
+            trouble,
+            now_ns,
+            origin=_origin_of(job),
+            asked_s=self._asked_s(result),
+        )
 
     def _asked_s(self, result: FetchResult) -> float:
         """For how long a host wants to be left alone; 0 = it does not say."""
@@ -210,6 +217,12 @@ def _rules_trouble(result: FetchResult) -> Trouble:
     if trouble is Trouble.UNREACHABLE:
         return trouble
     return Trouble.NONE if is_answer(result.outcome, result.status) else Trouble.RULES
+
+
+def _origin_of(job: FetchJob) -> bytes:
+    """What a request is for: of a robots.txt that has moved within its host, the first place."""
+    is_own = job.kind is Kind.ROBOTS and job.tag and host_of(job.tag) == job.host
+    return job.tag if is_own else job.origin
 
 
 def _logged(result: FetchResult, attempt: int, reason: str) -> FetchResult:

@@ -30,6 +30,7 @@ sync is hurried: they count, for a kill would bring them back, and must not stop
 SYNC_NS: Final = 1_000_000
 """How often it is looked whether that sync has ended, when nothing else may be done."""
 NOT_PUBLIC: Final = "not a public address"
+UNREAD: Final = "its robots.txt cannot be read"
 BROUGHT_DOWN: Final = "brought down its shard twice"
 
 
@@ -179,7 +180,7 @@ class Requests:
     def _begin(self, job: FetchJob, now: int) -> None:
         """Fetch a URL, ask for its host's rules first, or refuse it."""
         if job.failed:
-            self._refuse(job, self._addresses.outcome(job.host_id, job.failed))
+            self._fail(job, now)
             return
         is_seed = bool(job.flags & LINK_SEED)
         if not self._addresses.permits(job.host_id, job.host, is_seed=is_seed):
@@ -209,6 +210,11 @@ class Requests:
 
     def _request(self, job: FetchJob, now: int) -> None:
         """Ask for a URL, if robots.txt says that it may be."""
+        closed = self._manners.hosts.closed(job, now)
+        if closed:
+            self._give_up(job, closed)
+            self._frontier.skip(job.host_id)
+            return
         self._addresses.renew(job.host_id, job.host, now)
         job.ip = self._addresses.ip(job.host_id)
         verdict = self._gate.ask(job.origin, job.path, now)
@@ -233,6 +239,18 @@ class Requests:
         """Nothing is asked now: the URL waits again."""
         self._frontier.put_back(job)
         self._frontier.skip(job.host_id)
+
+    def _fail(self, job: FetchJob, now: int) -> None:
+        """The host of a URL has no address, or has been given up."""
+        if self._manners.hosts.lives_on(job, now):
+            self._frontier.put_back(job)
+            return
+        closed = self._manners.hosts.closed(job, now)
+        self._give_up(job, closed or self._addresses.outcome(job.host_id, job.failed))
+
+    def _give_up(self, job: FetchJob, outcome: Outcome) -> None:
+        """The host of a URL has been given up, or what it is on that host."""
+        self._refuse(job, outcome, UNREAD if outcome is Outcome.FORBIDDEN_ROBOTS else "")
 
     def _refuse(self, job: FetchJob, outcome: Outcome, reason: str = "") -> None:
         result = FetchResult(job, outcome, start_us=self._clock.wall_us(), reason=reason)

@@ -85,7 +85,7 @@ class Rules:
         """What an origin's rules mean for its host."""
         host = urls.host_of(origin)
         if self._gate.learn(origin, status, text, now) is None:
-            self._manners.hosts.rules_failed(host, now)
+            self._manners.hosts.rules_failed(origin, host, now)
         else:
             delay_s = self._gate.host_delay_s(origin)
             self._manners.hosts.rules_known(host, delay_s, took_ns, now)

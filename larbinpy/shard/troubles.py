@@ -20,9 +20,12 @@ if TYPE_CHECKING:
     from larbinpy.dns.addresses import Addresses
     from larbinpy.frontier.frontier import Frontier
     from larbinpy.politeness.backoff import Backoff
+    from larbinpy.records import FetchJob
 
 SHORTENED: Final = 20
 """Hosts whose Crawl-delay is shortened that are named; the others are not."""
+_GIVEN_UP: Final = (Outcome.NO_CONNECTION, Outcome.FORBIDDEN_ROBOTS)
+"""What URLs of a host end with that was given up for its troubles, and not for its name."""
 _RECORDED_NS: Final = 10**9
 """A shorter delay need not be on disk at once: after a restart all hosts count as just asked."""
 
@@ -92,7 +95,9 @@ class Troubles:
     def state_of(self, host: bytes) -> HostState | None:
         """What the log is to know of a host; None = nothing is wrong with it."""
         known = self._backoff.get(host)
-        return None if known is None else self._record(host, known)
+        if known is None or not (known.points or known.level or known.until_ns):
+            return None
+        return self._record(host, known)
 
     def is_away(self, host_id: int, host: bytes, now_ns: int) -> bool:
         """Whether a host whose URL was just taken is to be left alone; only after a restart.
@@ -121,10 +126,22 @@ class Troubles:
         return known is None or not known.points
 
     def failed(
-        self, host_id: int, host: bytes, trouble: Trouble, now_ns: int, *, asked_s: float = 0.0
+        self,
+        host_id: int,
+        host: bytes,
+        trouble: Trouble,
+        now_ns: int,
+        *,
+        origin: bytes,
+        asked_s: float = 0.0,
     ) -> HostTrouble:
-        """A host failed; ``asked_s``: for how long it wants to be left alone."""
-        known = self._backoff.failed(host, trouble, now_ns, asked_s=asked_s)
+        """A host failed.
+
+        Args:
+            origin: for which of its origins it was asked.
+            asked_s: for how long it wants to be left alone.
+        """
+        known = self._backoff.failed(host, trouble, now_ns, asked_s=asked_s, origin=origin)
         self._tell(host_id, host, known, trouble)
         return known
 
@@ -146,13 +163,35 @@ class Troubles:
         if forgiven:
             self._frontier.note_host(self._record(host, forgiven), is_urgent=False)
 
+    # --- origins that are closed ---------------------------------------------------------------
+
+    def closed(self, job: FetchJob, now_ns: int) -> Outcome:
+        """The outcome of a URL whose origin its host was given up for; ``SUCCESS`` (0) = none."""
+        if not len(self._backoff):
+            return Outcome.SUCCESS
+        trouble = self._backoff.closed(job.host, job.origin, now_ns)
+        if trouble is Trouble.NONE:
+            return Outcome.SUCCESS
+        return self._addresses.outcome(job.host_id, _outcome_of(trouble))
+
+    def lives_on(self, job: FetchJob, now_ns: int) -> bool:
+        """Whether a host that was given up is tried all the same, for a URL of another origin."""
+        if job.failed not in _GIVEN_UP:
+            return False
+        known = self._backoff.revive(job.host, job.origin, now_ns)
+        if known is None or not self._addresses.revive(job.host_id, now_ns):
+            return False
+        self._table.delay(job.host_id, known.until_ns)
+        self._frontier.note_host(self._record(job.host, known), is_urgent=False)
+        return True
+
     # --- robots.txt ----------------------------------------------------------------------------
 
-    def rules_failed(self, host: bytes, now_ns: int) -> None:
+    def rules_failed(self, origin: bytes, host: bytes, now_ns: int) -> None:
         """A host's robots.txt cannot be read: delay it, unless it is delayed for that already."""
         known = self._backoff.get(host)
         if known is None or known.until_ns <= now_ns:
-            self.failed(self._table.find(host), host, Trouble.RULES, now_ns)
+            self.failed(self._table.find(host), host, Trouble.RULES, now_ns, origin=origin)
 
     def rules_known(self, host: bytes, crawl_delay_s: float, took_ns: int, now_ns: int) -> None:
         """A host's robots.txt is read: what it says of our pace, within the limit we have.
@@ -192,10 +231,8 @@ class Troubles:
 
     def _apply(self, host_id: int, known: HostTrouble, trouble: Trouble) -> None:
         if known.is_dead and trouble is not Trouble.NONE:
-            is_rules = trouble is Trouble.RULES
-            outcome = Outcome.FORBIDDEN_ROBOTS if is_rules else Outcome.NO_CONNECTION
             self._given_up(host_id)
-            self._addresses.give_up(host_id, outcome, known.until_ns)
+            self._addresses.give_up(host_id, _outcome_of(trouble), known.until_ns)
         elif known.until_ns:
             self._table.delay(host_id, known.until_ns)
 
@@ -205,3 +242,8 @@ class Troubles:
             ahead_us = (known.until_ns - self._clock.now_ns()) // 1000
             until_us = max(self._clock.wall_us() + ahead_us, 0)
         return HostState(host, until_us, known.level, known.points)
+
+
+def _outcome_of(trouble: Trouble) -> Outcome:
+    """Of the URLs that are not asked for because of it."""
+    return Outcome.FORBIDDEN_ROBOTS if trouble is Trouble.RULES else Outcome.NO_CONNECTION

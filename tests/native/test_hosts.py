@@ -131,6 +131,11 @@ class Against(RuleBasedStateMachine):
         self.ask("resolved", host, address, self.now, not_before_ns=wait and self.now + wait)
 
     @precondition(lambda self: self.table.hosts)
+    @rule(data=st.data(), ip=st.integers(0, 3))
+    def revive(self, data: st.DataObject, ip: int) -> None:
+        self.ask("revive", self.some_host(data), bytes([10, 0, 0, ip]), self.now)
+
+    @precondition(lambda self: self.table.hosts)
     @rule(data=st.data(), code=st.integers(1, 255), wait=st.integers(0, 30))
     def failed(self, data: st.DataObject, code: int, wait: int) -> None:
         self.ask("failed", self.some_host(data), code, self.now + wait)

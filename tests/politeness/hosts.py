@@ -114,6 +114,8 @@ class Hosts:
     def _serve(self, peer: socket.socket) -> None:
         with contextlib.suppress(OSError), peer, peer.makefile("rb") as lines:
             while line := lines.readline():
+                if not line.startswith(b"GET "):
+                    return  # TLS, which nobody speaks here
                 path = line.split()[1].decode()
                 host = ""
                 while (field := lines.readline()) not in (b"\r\n", b""):

@@ -12,6 +12,7 @@ from larbinpy.politeness.backoff import (
     DEAD_POINTS,
     JITTER,
     MAX_DELAY_NS,
+    MAX_REVIVALS,
     MIN_BASE_NS,
     SLOW_NS,
     Backoff,
@@ -319,3 +320,61 @@ def test_a_clock_that_jumped_delays_for_no_more_than_a_dead_host(backoff: Backof
     known = backoff.get(HOST)
     assert known is not None
     assert known.until_ns == NOW + DAY * 3 // 2
+
+
+# --- origins -----------------------------------------------------------------------------------
+
+HTTP, HTTPS = b"http://a.org:80", b"https://a.org:443"
+
+
+def give_up(backoff: Backoff, origin: bytes, now_ns: int = NOW) -> HostTrouble:
+    """Nobody answers for an origin, until its host is given up."""
+    known = backoff.failed(HOST, Trouble.UNREACHABLE, now_ns, origin=origin)
+    while not known.is_dead:
+        known = backoff.failed(HOST, Trouble.UNREACHABLE, now_ns, origin=origin)
+    return known
+
+
+def test_a_host_is_given_up_for_an_origin(backoff: Backoff) -> None:
+    """A URL of another one is a reason to try it; those of the first are not asked for."""
+    give_up(backoff, HTTPS)
+    assert backoff.revive(HOST, HTTPS, NOW) is None
+    known = backoff.revive(HOST, HTTP, NOW)
+    assert known is not None
+    assert not known.is_dead
+    assert is_about(known.until_ns - NOW, BASE)
+    assert backoff.closed(HOST, HTTPS, NOW) is Trouble.UNREACHABLE
+    assert backoff.closed(HOST, HTTP, NOW) is Trouble.NONE
+    while known.level:
+        backoff.answered(HOST, 0, NOW)
+    assert backoff.answered(HOST, 0, NOW) is None
+    assert backoff.closed(HOST, HTTPS, NOW) is Trouble.UNREACHABLE
+
+
+def test_a_host_whose_origins_all_fail_is_dead(backoff: Backoff) -> None:
+    """Each is tried once, and no more than a few."""
+    give_up(backoff, HTTPS)
+    for port in range(MAX_REVIVALS):
+        origin = b"http://a.org:%d" % port
+        assert backoff.revive(HOST, origin, NOW)
+        give_up(backoff, origin)
+        assert backoff.revive(HOST, origin, NOW) is None
+    assert backoff.revive(HOST, HTTP, NOW) is None
+
+
+def test_a_closed_origin_is_tried_again(backoff: Backoff) -> None:
+    """When a dead host would be; nothing is left of it then."""
+    known = give_up(backoff, HTTPS)
+    backoff.revive(HOST, HTTP, NOW)
+    later = known.closed_until_ns
+    assert is_about(later - NOW, DAY)
+    assert backoff.closed(HOST, HTTPS, later - 1) is Trouble.UNREACHABLE
+    assert backoff.closed(HOST, HTTPS, later) is Trouble.NONE
+    while backoff.get(HOST):
+        backoff.answered(HOST, 0, later)
+
+
+def test_a_host_that_was_dead_before_a_restart_stays_so(backoff: Backoff) -> None:
+    """Nobody knows any more for which origin."""
+    backoff.restore(HOST, HostTrouble(NOW + DAY, 3, DEAD_POINTS), NOW)
+    assert backoff.revive(HOST, HTTP, NOW) is None

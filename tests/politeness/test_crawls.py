@@ -98,6 +98,38 @@ def test_a_pause_may_come_with_any_answer(
     assert min(after) >= 1
 
 
+@pytest.mark.parametrize("ignores", ["no", "yes"])
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_site_is_not_lost_for_its_other_ports(
+    tmp_path: Path,
+    ignores: str,
+    is_first: bool,
+) -> None:
+    """Sites without TLS have links to https, others to ports where nobody listens: those alone end,
+    whether they or the site were asked for first."""
+
+    def answer(asked: Asked) -> bytes:
+        others = f'<a href="https://{HOST}:{hosts.port}/tls"><a href="http://{HOST}:1/dead">'
+        own = "".join(f'<a href="/{n}">' for n in range(30))
+        return no_robots() if asked.path == "/robots.txt" else page(others + own)
+
+    with Hosts(answer) as hosts:
+        seeds = [f"http://{HOST}:1/first"] if is_first else []
+        crawl = Crawl(tmp_path, [*seeds, hosts.url(HOST)], ignoreRobots=ignores)
+        assert crawl.run() == 0
+    wanted = {hosts.url(HOST), *(hosts.url(HOST, f"/{n}") for n in range(30))}
+    good = [line["url"] for line in crawl.log() if line["outcome"] == "success"]
+    assert wanted <= set(good)
+    ended = {line["url"]: line for line in crawl.log() if line["kind"] == "page"}
+    assert ended[f"http://{HOST}:1/dead"]["outcome"] in ("noConnection", "fastNoConn")
+    tls = ended[f"https://{HOST}:{hosts.port}/tls"]
+    assert (tls["outcome"], tls["reason"]) == (
+        ("forbiddenRobots", "its robots.txt cannot be read")
+        if ignores == "no"
+        else ("tlsError", tls["reason"])
+    )
+
+
 @pytest.mark.parametrize("status", ["301 Moved", "304 Not Modified"])
 def test_a_robots_txt_that_moved_nowhere_is_asked_for_once(tmp_path: Path, status: str) -> None:
     """It counts as one that is not there."""

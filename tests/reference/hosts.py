@@ -190,6 +190,12 @@ class HostTable:
         host.next_ns = max(host.next_ns, now_ns, not_before_ns)
         self._place(host)
 
+    def revive(self, host_id: int, ip: bytes, now_ns: int) -> None:
+        host = self._hosts[host_id]
+        if host.state == FAILED:
+            host.next_ns = now_ns + max(self._wait_ns, host.wait_ns)
+        self.resolved(host_id, ip, now_ns)
+
     def failed(self, host_id: int, code: int, until_ns: int) -> None:
         host = self._hosts[host_id]
         host.code, host.next_ns = code, max(host.next_ns, until_ns)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 SECOND = 10**9
 DAY = 86_400 * SECOND
 HOST = b"h0.example"
+ORIGIN = b"http://h0.example:80"
 
 
 class Clock:
@@ -239,14 +240,14 @@ def test_an_answer_ends_the_troubles_in_the_log(shard: Shard, tmp_path: Path) ->
 def test_rules_that_cannot_be_read_delay_their_host(shard: Shard) -> None:
     """Once for each request."""
     shard.put(0)
-    shard.manners.hosts.rules_failed(HOST, shard.now)
+    shard.manners.hosts.rules_failed(ORIGIN, HOST, shard.now)
     until = shard.manners.hosts.state_of(HOST)
-    shard.manners.hosts.rules_failed(HOST, shard.now)
+    shard.manners.hosts.rules_failed(ORIGIN, HOST, shard.now)
     assert until is not None
     assert shard.manners.hosts.state_of(HOST) == until
     for _ in range(2):
         shard.clock.now += 1000 * SECOND
-        shard.manners.hosts.rules_failed(HOST, shard.now)
+        shard.manners.hosts.rules_failed(ORIGIN, HOST, shard.now)
     ((_, _, code),) = shard.table.acquire(shard.now, 1)
     assert code == Outcome.FORBIDDEN_ROBOTS
 
@@ -259,7 +260,7 @@ def test_only_rules_that_were_read_are_a_good_answer(shard: Shard) -> None:
         shard.frontier.put_back(job)
         request = replace(job, id=ID_WITHOUT_ENQ, kind=Kind.ROBOTS)
         shard.end(request, Outcome.SUCCESS, 200)
-        shard.manners.hosts.rules_failed(HOST, shard.now)
+        shard.manners.hosts.rules_failed(ORIGIN, HOST, shard.now)
         shard.clock.now += 1000 * SECOND
     ((_, _, code),) = shard.table.acquire(shard.now, 1)
     assert code == Outcome.FORBIDDEN_ROBOTS
