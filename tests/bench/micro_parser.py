@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Final
 from larbinpy._native.heldpages import encode
 from larbinpy.child import GC_THRESHOLD
 from larbinpy.frames import FrameType
-from larbinpy.parser import Parser
+from larbinpy.parser.loop import Parser
 from larbinpy.records import FetchJob, FetchResult, Outcome
 from larbinpy.shared import NEAR_BYTES, CrawlMemory
 from larbinpy.testing.web import SyntheticWeb, WebSpec

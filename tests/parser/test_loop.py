@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from larbinpy import entries, parser
+from larbinpy import entries
 from larbinpy._native.heldpages import encode
 from larbinpy.frames import FrameType
-from larbinpy.parser import Parser
+from larbinpy.parser import shards as sockets
+from larbinpy.parser.loop import Parser
 from larbinpy.records import ID_SHARD_SHIFT, ID_WITHOUT_ENQ, FetchJob, FetchResult, Kind, Outcome
 from larbinpy.shared import NEAR_BYTES, CrawlMemory, ParserWord
 from larbinpy.store.notes import Note, unpack
@@ -65,8 +66,8 @@ def crawl(state: Path, **keys: Any) -> Iterator[Crawl]:
         boss.tell("stop", drain_s=0)
         boss.drop_peers()
         assert running.ended()
-        for sender in made._senders.values():
-            sender.leave()
+        for shard in made._shards:
+            made._shards.leave(shard)
 
 
 def give(shard: Channel, number: int, body: bytes = b"", **more: Any) -> None:
@@ -297,7 +298,7 @@ def test_pages_wait_while_a_shard_is_behind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With too many bytes unanswered nothing is read; it goes on with the answer."""
-    monkeypatch.setattr(parser, "MAX_UNANSWERED_BYTES", 10)
+    monkeypatch.setattr(sockets, "MAX_UNANSWERED_BYTES", 10)
     with crawl(tmp_path) as running:
         shard = running.boss.join("shard", 0)
         give(shard, 1, b"<a href=http://b.test/>")
