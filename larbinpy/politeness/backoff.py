@@ -12,7 +12,7 @@ bring time and chance.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 from enum import IntEnum
@@ -59,6 +59,8 @@ class Trouble(IntEnum):
     """Nobody answers."""
 
 
+_OF_ORIGINS: Final = (Trouble.RULES, Trouble.UNREACHABLE)
+"""Troubles that one scheme or port may have alone; the others are those of a machine."""
 _POINTS: Final = {Trouble.BROKEN: 1, Trouble.BUSY: 1, Trouble.RULES: 3, Trouble.UNREACHABLE: 3}
 
 
@@ -113,6 +115,8 @@ class HostTrouble:
     """Its origins that were what it was given up for; not kept in the log. A site without TLS is
     not dead because of a link to https, nor because of a port where nobody listens."""
     closed_until_ns: int = 0
+    asked_until_ns: int = field(default=0, compare=False)
+    """Until when its latest Retry-After wants it left alone; the log has it as ``until_ns``."""
     revivals: int = 0
     """How often another origin was a reason to try, while these are closed."""
 
@@ -188,8 +192,9 @@ class Backoff:
             delay_ns = self._delay_ns(known.level)
         if known.is_dead:
             delay_ns = self._jittered(self._dead_ns)
-        known.until_ns = max(known.until_ns, now_ns + max(delay_ns, self._asked_ns(asked_s)))
-        if known.is_dead and origin:
+        self._ask(known, asked_s, now_ns)
+        known.until_ns = max(known.until_ns, now_ns + delay_ns)
+        if known.is_dead and origin and trouble in _OF_ORIGINS:
             known.closed = {**(known.closed or {}), origin: trouble}
             known.closed_until_ns = known.until_ns
         return known
@@ -218,14 +223,14 @@ class Backoff:
             if known.revivals >= MAX_REVIVALS:
                 return None
             known.revivals += 1
-            known.points = 0
-            known.until_ns = now_ns + self.base_ns()
+            known.points = known.level = 0
+            known.until_ns = max(now_ns + self.base_ns(), known.asked_until_ns)
         return known
 
     def asked(self, host: bytes, asked_s: float, now_ns: int) -> HostTrouble:
         """A host that is well wants to be left alone for a time (Retry-After)."""
         known = self.troubles.setdefault(host, HostTrouble())
-        known.until_ns = max(known.until_ns, now_ns + self._asked_ns(asked_s))
+        self._ask(known, asked_s, now_ns)
         return known
 
     def answered(self, host: bytes, duration_ns: int, now_ns: int) -> HostTrouble | None:
@@ -262,9 +267,11 @@ class Backoff:
 
     # --- how long -------------------------------------------------------------------------------
 
-    def _asked_ns(self, asked_s: float) -> int:
+    def _ask(self, known: HostTrouble, asked_s: float, now_ns: int) -> None:
         """Whoever wants to be left alone for longer than a dead host is as good as dead."""
-        return min(round(asked_s * 1e9), max(self._dead_ns, self._max_ns))
+        asked_ns = min(round(asked_s * 1e9), max(self._dead_ns, self._max_ns))
+        known.asked_until_ns = max(known.asked_until_ns, now_ns + asked_ns)
+        known.until_ns = max(known.until_ns, known.asked_until_ns)
 
     def _slowness_ns(self, known: HostTrouble, duration_ns: int) -> int:
         """A slow host is asked for half of the time at most, for less while it gets slower."""

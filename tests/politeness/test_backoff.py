@@ -345,8 +345,7 @@ def test_a_host_is_given_up_for_an_origin(backoff: Backoff) -> None:
     assert is_about(known.until_ns - NOW, BASE)
     assert backoff.closed(HOST, HTTPS, NOW) is Trouble.UNREACHABLE
     assert backoff.closed(HOST, HTTP, NOW) is Trouble.NONE
-    while known.level:
-        backoff.answered(HOST, 0, NOW)
+    assert known.level == 0
     assert backoff.answered(HOST, 0, NOW) is None
     assert backoff.closed(HOST, HTTPS, NOW) is Trouble.UNREACHABLE
 
@@ -377,4 +376,24 @@ def test_a_closed_origin_is_tried_again(backoff: Backoff) -> None:
 def test_a_host_that_was_dead_before_a_restart_stays_so(backoff: Backoff) -> None:
     """Nobody knows any more for which origin."""
     backoff.restore(HOST, HostTrouble(NOW + DAY, 3, DEAD_POINTS), NOW)
+    assert backoff.revive(HOST, HTTP, NOW) is None
+
+
+def test_another_origin_is_no_way_round_a_retry_after(backoff: Backoff) -> None:
+    """It is the host that wants to be left alone."""
+    known = backoff.failed(HOST, Trouble.RULES, NOW, origin=HTTPS, asked_s=3600.0)
+    while not known.is_dead:
+        known = backoff.failed(HOST, Trouble.RULES, NOW, origin=HTTPS)
+    revived = backoff.revive(HOST, HTTP, NOW)
+    assert revived is not None
+    assert revived.until_ns == NOW + 3600 * SECOND
+
+
+@pytest.mark.parametrize("trouble", [Trouble.BUSY, Trouble.BROKEN])
+def test_a_machine_that_does_not_do_well_is_no_better_elsewhere(
+    backoff: Backoff, trouble: Trouble
+) -> None:
+    """503 and 500 are not those of a port."""
+    while not backoff.failed(HOST, trouble, NOW, origin=HTTPS).is_dead:
+        pass
     assert backoff.revive(HOST, HTTP, NOW) is None
