@@ -103,6 +103,8 @@ class Manners:
         if result.is_swallowed and job.kind is not Kind.RETRY:
             return Fate.RETRY
         trouble = _rules_trouble(result) if job.kind is Kind.ROBOTS else trouble_of(result)
+        if trouble is Trouble.BROKEN and self._is_kept(result):
+            trouble = Trouble.NONE
         if trouble is Trouble.UNREACHABLE:
             self.line.silent(job, end_ns)
             self._take_back()
@@ -120,6 +122,11 @@ class Manners:
         if job.id & ID_WITHOUT_ENQ or known.is_dead or job.attempt + 1 >= self._max_tries:
             return Fate.END
         return Fate.RETRY
+
+    def _is_kept(self, result: FetchResult) -> bool:
+        """Whether a page is taken as it came: a host that cuts all its pages short answers so."""
+        is_last = result.job.attempt + 1 >= self._max_tries
+        return is_last and result.outcome is Outcome.TRUNCATED
 
     def goes_elsewhere(self, result: FetchResult, now_ns: int) -> bool:
         """Whether nobody took a request, but its host now has another address to be tried.

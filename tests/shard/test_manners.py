@@ -150,6 +150,20 @@ def test_what_stays_ends(shard: Shard, outcome: Outcome, status: int) -> None:
     assert shard.manners.hosts.state_of(HOST) is None
 
 
+def test_a_host_that_cuts_every_page_short_is_not_given_up(shard: Shard) -> None:
+    """Its Content-Length may be wrong everywhere: what has come is kept after the last try."""
+    shard.put(*range(0, 70, 7))
+    for _ in range(10):
+        job = shard.take()
+        for attempt, fate in enumerate((Fate.RETRY, Fate.RETRY, Fate.END)):
+            result = FetchResult(replace(job, attempt=attempt), Outcome.TRUNCATED, 200)
+            assert shard.manners.judge(result, shard.now) is fate
+        state = shard.manners.hosts.state_of(HOST)
+        assert state is None or not state.failures
+        shard.frontier.release(job.host_id, shard.now, shard.now)
+        shard.clock.now += 1000 * SECOND
+
+
 def test_retry_after_is_on_disk_before_anything_else_is_asked(shard: Shard, tmp_path: Path) -> None:
     """Whoever reads the files at that moment knows of it, and leaves the host alone."""
     shard.put(0, 7)
