@@ -436,7 +436,8 @@ def test_fault_of_the_multi_handle_ends_its_jobs(client: Client) -> None:
 
 
 def test_idle_connection_closed_by_the_peer(client: Client) -> None:
-    """It wakes the loop once, not for ever; libcurl may not see it before it is used again."""
+    """It wakes the loop once, not for ever; libcurl may not see it before it is used again, nor may
+    the end of the next one have come by then."""
     with Server(answer_and_close(PAGE)) as server:
         client.get(server)
         begin = time.process_time()
@@ -444,8 +445,8 @@ def test_idle_connection_closed_by_the_peer(client: Client) -> None:
         assert client.fetcher.poll(0.3) == []
         assert time.process_time() - begin < 0.1
         results = [client.get(server) for _ in range(2)]
-    assert results[1].outcome is Outcome.SUCCESS
-    assert results[0].is_swallowed or results[0].outcome is Outcome.SUCCESS
+    good = [result.outcome for result in results if not result.is_swallowed]
+    assert good in ([Outcome.SUCCESS], [Outcome.SUCCESS] * 2)
 
 
 def test_a_request_is_sent_once(client: Client) -> None:
