@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import larbinpy
-from tests.patience import PATIENCE_S
+from tests.patience import PATIENCE_S, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -57,6 +57,8 @@ class Hosts:
         self._answer = answer
         self.asked: list[Asked] = []
         self._peers: list[socket.socket] = []
+        self._clients: list[tuple[str, int]] = []
+        self._threads: list[threading.Thread] = []
         self._is_away = False
         self._listener = self._listen(0)
         self.port: int = self._listener.getsockname()[1]
@@ -90,6 +92,12 @@ class Hosts:
         self._is_away = False
         self._listener = self._listen(self.port)
 
+    def settle(self) -> None:
+        """Wait until all is read that was sent by clients which are gone, as all must be."""
+        with socket.create_connection(("127.0.0.1", self.port)) as last:  # behind all others
+            assert wait_until(lambda: last.getsockname() in self._clients)
+        assert wait_until(lambda: not any(thread.is_alive() for thread in self._threads))
+
     def url(self, host: str, path: str = "/") -> str:
         """A URL of this web."""
         return f"http://{host}:{self.port}{path}"
@@ -105,11 +113,14 @@ class Hosts:
     def _accept(self, listener: socket.socket) -> None:
         while True:
             try:
-                peer, _ = listener.accept()
+                peer, client = listener.accept()
             except OSError:
                 return
             self._peers.append(peer)
-            threading.Thread(target=self._serve, args=(peer,), daemon=True).start()
+            thread = threading.Thread(target=self._serve, args=(peer,), daemon=True)
+            thread.start()
+            self._threads.append(thread)
+            self._clients.append(client)
 
     def _serve(self, peer: socket.socket) -> None:
         with contextlib.suppress(OSError), peer, peer.makefile("rb") as lines:
