@@ -8,6 +8,7 @@ call a second sync of the same file good, so they are written again elsewhere (`
 
 from __future__ import annotations
 
+import errno
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -167,6 +168,7 @@ class Syncer:
         """See to a sync that has ended; returns what is to be marked, if anything.
 
         A sync that failed breaks the syncer: ``abandon`` has what must be written elsewhere.
+        One that found no descriptor for a directory has not failed: it is made again.
         """
         job = self._job
         if job is None or not (wait or job.future.done()):
@@ -176,6 +178,9 @@ class Syncer:
         if fault is not None:
             self._chunks = job.chunks + self._chunks
             self._full = job.full + self._full
+            self._named = -1
+            if _has_no_descriptor(fault):
+                return None
             self.failures += 1
             if isinstance(fault, _OutputsError):
                 self.outputs_fault = str(fault)
@@ -221,3 +226,10 @@ class Syncer:
         self._pool.shutdown(wait=True)
         for full in (*self._full, *(self._job.full if self._job else ())):
             full.close()
+
+
+def _has_no_descriptor(fault: BaseException | None) -> bool:
+    """Whether something could not be opened for that: no file has failed to sync."""
+    while fault is not None and not isinstance(fault, OSError):
+        fault = fault.__cause__
+    return fault is not None and fault.errno in (errno.EMFILE, errno.ENFILE)

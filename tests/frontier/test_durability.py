@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import itertools
+import os
 import time
 from typing import TYPE_CHECKING
 
@@ -280,6 +281,35 @@ def test_a_segment_goes_when_what_replaces_it_is_safe(tmp_path: Path, durability
 
 
 # --- a disk that fails to sync ---------------------------------------------------------------
+
+
+def test_no_descriptor_left_is_no_failed_sync(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However often directories cannot be opened, its own and then those of the output, a log is
+    synced once they can."""
+    fifo, _ = open_log(tmp_path / "log", durability="power", outputs=(tmp_path,))
+    assert fifo._durability is not None
+    open_ = os.open
+
+    def refuse(path: Path, flags: int, mode: int = 0o777) -> int:
+        if flags & os.O_DIRECTORY:
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+        return open_(path, flags, mode)
+
+    for start in (0, 10):
+        with monkeypatch.context() as short:
+            short.setattr(os, "open", refuse)
+            finish(fifo, places_of(put(fifo, range(start, start + 10)))[:5])
+            for _ in range(4):
+                fifo._durability.turn(wait=True)
+            assert fifo.held == 5
+        while fifo.held:
+            fifo.sync()
+    fifo.close()
+    fifo, found = open_log(tmp_path / "log")
+    assert waiting(fifo, found) == [*range(5, 10), *range(15, 20)]
+    fifo.close()
 
 
 @pytest.mark.parametrize("durability", ["process", "power"])
