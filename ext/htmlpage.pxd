@@ -63,6 +63,7 @@ cdef struct Page:
     uint32_t count
     uint32_t dropped
     Buffer links, base, title, robots, canonical, charset, language, scratch
+    bint is_xml  # an empty-element tag ends its element
     bint wants_styles  # URLs in CSS are listed
     Buffer css
     bint wants_details

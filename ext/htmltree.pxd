@@ -107,6 +107,11 @@ cdef inline bint start_foreign(Page *page, uint16_t index) noexcept nogil:
 
 
 # --- tags -------------------------------------------------------------------------------------
+cdef inline bint is_empty(const Page *page) noexcept nogil:
+    """Whether this start tag ends its element, too: in HTML none does, in XHTML "<script/>"."""
+    return page.is_xml and page.tag.is_self_closing
+
+
 cdef inline const uint8_t *start_html(Page *page, uint16_t index, const uint8_t *p) noexcept nogil:
     """Take a start tag that makes an HTML element; behind its raw text, if it has that."""
     cdef const html_element *element = &html_elements[index]
@@ -121,6 +126,8 @@ cdef inline const uint8_t *start_html(Page *page, uint16_t index, const uint8_t 
             read_meta(page)
         elif element.role == ROLE_HTML and has(&page.tag, SLOT_LANG) and not page.language.is_set:
             decode(page, &page.language, page.tag.values[SLOT_LANG], True)
+    if is_empty(page):
+        return p
     if element.role == ROLE_TEMPLATE:
         push(&page.contexts, index, IN_TEMPLATE)
     elif element.role == ROLE_SVG and not page.tag.is_self_closing:
@@ -141,7 +148,7 @@ cdef inline const uint8_t *start_in_frameset(
     """Take a start tag of a frameset document, which has frames and nothing else."""
     cdef const html_element *element = &html_elements[index]
     if element.role == ROLE_NOFRAMES:
-        return skip_raw(page, index, p)
+        return p if is_empty(page) else skip_raw(page, index, p)
     if page.frames == IN_FRAMESET:
         if element.role == ROLE_FRAMESET:
             page.framesets += 1

@@ -228,7 +228,8 @@ cdef Scan take_results(const Page *page):
 
 
 cdef Scan scan_any(
-    bytes text, uint32_t max_links, bint is_css, bint styles, bint details, bytes agent
+    bytes text, uint32_t max_links, bint is_css, bint styles, bint details, bytes agent,
+    bint is_xml=False,
 ):
     cdef Page page
     cdef const uint8_t *start = <const uint8_t *><const char *>text
@@ -238,6 +239,7 @@ cdef Scan scan_any(
     memset(&page, 0, sizeof(page))
     page.agent = Span(<const uint8_t *><const char *>agent, len(agent))
     page.max_links = max_links
+    page.is_xml = is_xml
     page.wants_styles = styles
     page.wants_details = details
     with nogil:
@@ -267,7 +269,7 @@ def scan_css(bytes css not None, uint32_t max_links=50_000):
 
 def scan(
     bytes html not None, uint32_t max_links=50_000, *, bytes agent not None=b"robots",
-    bint styles=False, bint details=False
+    bint styles=False, bint details=False, bint is_xml=False
 ):
     """Find the links of a page, and what it says about itself.
 
@@ -277,6 +279,8 @@ def scan(
         agent: our name, not empty and in lower case; a meta with it counts as one named robots.
         styles: list the URLs in CSS too, those of style elements and attributes.
         details: fill ``details``.
+        is_xml: it is XHTML, where "<script/>" is an element without content; all else is as in
+            HTML, also what is not well-formed.
 
     Returns:
         a ``Scan``; every page has one.
@@ -286,4 +290,4 @@ def scan(
 
     Cost: O(bytes of the page), memory too.
     """
-    return scan_any(html, max_links, False, styles, details, agent)
+    return scan_any(html, max_links, False, styles, details, agent, is_xml)

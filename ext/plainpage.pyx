@@ -51,6 +51,7 @@ cdef enum:
     MAX_KEPT = 1 << 16     # bytes that a buffer keeps for the next page
     MOST_LINKS = 0xFFFF_FFFF
 
+cdef bytes XHTML = b"application/xhtml+xml"
 cdef object SUCCESS = Outcome.SUCCESS
 cdef object LINKS_PER_PAGE = Filtered.LINKS_PER_PAGE
 cdef int NOFOLLOW = Directive.NOFOLLOW
@@ -174,6 +175,7 @@ cdef class PlainPages:
         if mime is None:
             return None
         url, body = text_of(page.url), text_of(page.body)
+        self._scanned.is_xml = mime == XHTML
         with nogil:
             is_plain = self._set_base(url) and self._scan(body) and self._resolve()
         if not is_plain:

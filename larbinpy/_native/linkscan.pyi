@@ -31,4 +31,5 @@ def scan(
     agent: bytes = b"robots",
     styles: bool = False,
     details: bool = False,
+    is_xml: bool = False,
 ) -> Scan: ...

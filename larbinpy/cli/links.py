@@ -28,7 +28,7 @@ from larbinpy.cli.listed import is_list, linked, sitemap
 from larbinpy.errors import ConfigError
 from larbinpy.parse import headers, html
 from larbinpy.parse.charset import find_encoding, to_utf8
-from larbinpy.parse.pagetypes import HTML_TYPES
+from larbinpy.parse.pagetypes import HTML_TYPES, XHTML
 from larbinpy.records import Filtered
 
 if TYPE_CHECKING:
@@ -163,7 +163,9 @@ def _page_links(body: bytes, url: Url, content_type: bytes, config: Config) -> I
     """
     watched = parsed(body, url, content_type, config)
     encoding, _ = find_encoding(content_type, body)
-    scan = linkscan.scan(to_utf8(body, encoding), NO_LIMIT, styles=True, details=True)
+    is_xml = headers.mime(content_type) == XHTML
+    page = to_utf8(body, encoding)
+    scan = linkscan.scan(page, NO_LIMIT, styles=True, details=True, is_xml=is_xml)
     target = urls.parse(scan.base, url.url) if scan.base is not None else None
     own, base = url.url.decode("ascii"), (target or url).url.decode("ascii")
     judged = watched.judged()

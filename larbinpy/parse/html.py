@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from larbinpy._native import linkscan
+from larbinpy.parse import headers
 from larbinpy.parse.charset import find_encoding, to_utf8
+from larbinpy.parse.pagetypes import XHTML
 
 MAX_LINKS = 50_000
 MOST_LINKS = (1 << 32) - 1
@@ -54,7 +56,11 @@ def read(
     """
     encoding, encoding_from = find_encoding(content_type, body)
     found = linkscan.scan(
-        to_utf8(body, encoding), min(max_links, MOST_LINKS), agent=agent, details=details
+        to_utf8(body, encoding),
+        min(max_links, MOST_LINKS),
+        agent=agent,
+        details=details,
+        is_xml=headers.mime(content_type) == XHTML,
     )
     return Reading(
         encoding,

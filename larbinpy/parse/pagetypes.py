@@ -7,7 +7,8 @@ from typing import Final
 from larbinpy.parse import headers
 from larbinpy.parse.charset import header_encoding
 
-HTML_TYPES: Final = (b"text/html", b"application/xhtml+xml")
+XHTML: Final = b"application/xhtml+xml"
+HTML_TYPES: Final = (b"text/html", XHTML)
 
 
 def plain_type(content_type: bytes, accept: tuple[bytes, ...]) -> bytes | None:

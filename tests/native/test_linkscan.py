@@ -213,6 +213,27 @@ def test_names_are_whole() -> None:
         assert fields(reference.scan(page)) == fields(linkscan.scan(page)), page
 
 
+@pytest.mark.parametrize(
+    "empty",
+    [b"<script src=x />", b"<script/>", b"<title/>", b"<style/>", b"<textarea/>",
+     b"<iframe src=x />", b"<noscript/>", b"<template/>", b"<xmp/>", b"<plaintext/>"],
+)  # fmt: skip
+def test_an_empty_element_of_xhtml_swallows_no_link(empty: bytes) -> None:
+    """In HTML there are none: what follows is its text."""
+    page = empty + b"<a href=found></a>"
+    assert b"found" in linkscan.scan(page, is_xml=True).links
+    is_hidden = empty != b"<noscript/>"  # which holds ordinary elements
+    assert (b"found" not in linkscan.scan(page).links) == is_hidden
+
+
+def test_xhtml_is_read_as_html_but_for_empty_elements() -> None:
+    """Scripts have their text, and what is not well-formed has its links."""
+    page = b"<script>'<a href=no>'</script><a href=yes>"
+    links = linkscan.scan(page, is_xml=True).links
+    assert b"yes" in links
+    assert b"no" not in links
+
+
 def test_links_beyond_the_limit_are_counted() -> None:
     """Links behind max_links are dropped and counted, the rest of the page is still read."""
     html = b"<a href=1><img srcset='2, 3'><a href=4><title>t</title>"

@@ -94,7 +94,8 @@ PIECES = [
     b"<meta name=robots content=nofollow>", b"<meta name=larbin content='noindex, none'>",
     b"<meta http-equiv=refresh content='0; url=/r'>", b"<meta http-equiv=refresh content=0>",
     b"<meta charset=koi8-r>", b"<img src=i>", b"<a rel=nofollow href=/n>", b"&amp;", b" ", b"\n",
-    b"<script>", b"</script>", b"<!--", b"-->", b"text", b"\xef\xbb\xbf", b"\xff\xfe", b"\x00",
+    b"<script>", b"<script/>", b"</script>", b"<title />", b"<!--", b"-->", b"text",
+    b"\xef\xbb\xbf", b"\xff\xfe", b"\x00",
 ]  # fmt: skip
 BODIES = st.lists(st.sampled_from(PIECES) | st.binary(max_size=3), max_size=40).map(b"".join)
 FIELDS = [

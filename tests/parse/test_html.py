@@ -29,3 +29,10 @@ def test_a_meta_may_be_for_us_alone() -> None:
     """By our name instead of robots, in any case; metas for others say nothing."""
     metas = b"<meta name=robots content=a><meta name=LARBIN content=b><meta name=bot content=c>"
     assert (read(metas, b"").robots, read(metas, b"", agent=b"larbin").robots) == (b"a", b"a,b")
+
+
+def test_xhtml_has_empty_elements() -> None:
+    """By its type: browsers read it so, and many sites are written so."""
+    body = b'<html><head><script src="x"/></head><body><a href="/y">y</a></body></html>'
+    assert b"/y" in read(body, b"application/xhtml+xml; charset=utf-8").links
+    assert b"/y" not in read(body, b"text/html; charset=utf-8").links
