@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import socket
 import struct
@@ -121,8 +122,11 @@ class Server:
         while True:
             try:
                 peer, _ = self._listener.accept()
-            except OSError:
-                return
+            except OSError as error:
+                if error.errno not in (errno.EMFILE, errno.ENFILE):
+                    return
+                time.sleep(0.01)  # this process has no descriptor left just now
+                continue
             self.connections += 1
             self._peers.append(peer)
             thread = threading.Thread(target=self._run, args=(peer,), daemon=True)
