@@ -89,8 +89,8 @@ debug: $(VENV)/dev.stamp
 
 # Kernels that read bytes of the web, and the records that bring them, with address checks and a call
 # at each block.
-FUZZED = headerfield linkscan listscan urlnorm robotsmatch linkfilter simhash jobs pages plainpage \
-	logline
+FUZZED = headerfield linkscan listscan urlnorm robotsmatch linkfilter simhash jobs pages shared \
+	plainpage logline
 FUZZ ?= --inputs 1000000
 ASAN = $$($(CC) -print-file-name=libasan.so)
 
