@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from larbinpy._native.neartable import NearTable
-from larbinpy.dedup.near import NearPages
 from larbinpy.records import FetchJob, FetchResult, Kind, Outcome, Page
 
 URL = b"http://a.test/"
@@ -52,9 +50,3 @@ def page(url: bytes = URL, body: bytes = b"", **more: Any) -> Page:
         "body": body,
     }
     return Page(**{**fields, **more})
-
-
-def near_pages(**more: bool) -> NearPages:
-    """With domains of two labels, and room for few hosts."""
-    table = NearTable(bytearray(1 << 20), bytes(16), 10)
-    return NearPages(table, lambda host: b".".join(host.split(b".")[-2:]), **more)

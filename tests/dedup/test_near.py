@@ -8,7 +8,8 @@ import pytest
 
 from larbinpy._native.simhash import simhash
 from larbinpy.records import PAGE_FIRST, PAGE_WATCHED, Outcome, ParsedPage
-from tests.records import near_pages, page
+from tests.nearpages import near_pages
+from tests.records import page
 
 if TYPE_CHECKING:
     from larbinpy.dedup.near import NearPages

@@ -30,7 +30,8 @@ from larbinpy.records import (
 )
 from larbinpy.shared import ParserMemory
 from larbinpy.url import Base, Equal
-from tests.records import UTF8, near_pages, page
+from tests.nearpages import near_pages
+from tests.records import UTF8, page
 
 if TYPE_CHECKING:
     from larbinpy.records import Page, Reading
