@@ -34,19 +34,31 @@ cdef inline uint8_t rel_bit(Span word) noexcept nogil:
     return 0
 
 
+cdef enum:
+    ANY_REL = 0xFF
+    # What search engines invented may also be joined by commas, as they say and pages do.
+    JOINED_RELS = REL_NOFOLLOW | REL_UGC | REL_SPONSORED
+
+
 cdef inline uint8_t rel_bits(Span value) noexcept nogil:
     """The REL_* bits of a rel attribute."""
     cdef const uint8_t *p = value.data
     cdef const uint8_t *end = p + value.size
     cdef const uint8_t *start
     cdef uint8_t bits = 0
+    cdef uint8_t known
     while True:
         start = p = skip_spaces(p, end)
         if p >= end:
             return bits
+        known = ANY_REL
         while p < end and not html_class[p[0]] & IS_SPACE:
+            if p[0] == c',':
+                known = JOINED_RELS
+                bits |= rel_bit(Span(start, p - start)) & known
+                start = p + 1
             p += 1
-        bits |= rel_bit(Span(start, p - start))
+        bits |= rel_bit(Span(start, p - start)) & known
 
 
 # --- srcset -----------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ VALUES = [
     *words(
         "x /y?a=b&amp;c=d &copy= &copy &copyx &notit; &#0; &#x80 &#128; &#xD800; &#1114112; &nGt;"
         " &lt a&#10;b nofollow ugc&#9;Canonical stylesheet robots refresh content-type"
+        " ,UGC,canonical,sponsored"
         " content-language 0;url=z .5,'q'r 1;u text/html text/html;charset=koi8-r charset=\"x;y"
         " text/html;charset='a refre&#115;h é \U0001f600"
     ),
@@ -174,6 +175,21 @@ def test_links_come_in_document_order_with_their_rel() -> None:
     )
     expected = [(1, 1, 3, b"/a"), (7, 2, 0, b"c"), (7, 3, 0, b"b"), (3, 1, 8, b"d")]
     assert expected == links(html)
+
+
+@pytest.mark.parametrize(
+    ("rel", "bits"),
+    [
+        (b"nofollow,ugc", 3),
+        (b"NoFollow, external ,sponsored", 5),
+        (b",ugc,,", 2),
+        (b"stylesheet,canonical", 0),
+        (b"nofollows,x", 0),
+    ],
+)
+def test_commas_stand_between_words_that_ask_not_to_be_followed(rel: bytes, bits: int) -> None:
+    """Search engines take such lists; what the HTML standard defines stands between spaces."""
+    assert links(b'<a rel="%b" href=x>' % rel) == [(1, 1, bits, b"x")]
 
 
 def test_head_elements_fill_the_fields() -> None:

@@ -46,6 +46,8 @@ LINKS: Final = {
 DOCUMENT: Final = 32
 """The rel bit of a refresh without a URL."""
 RELS: Final = {"nofollow": 1, "ugc": 2, "sponsored": 4, "canonical": 8, "stylesheet": 16}
+JOINED_RELS: Final = 7
+"""The rel bits of words that may also be joined by commas."""
 BREAKOUT: Final = frozenset(
     words(
         "b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img"
@@ -362,6 +364,8 @@ def rel_bits(attributes: dict[str, str]) -> int:
     bits = 0
     for word in re.split(f"[{SPACES}]", lower_all(attributes.get("rel", ""))):
         bits |= RELS.get(word, 0)
+        for part in word.split(","):
+            bits |= RELS.get(part, 0) & JOINED_RELS
     return bits
 
 
