@@ -24,8 +24,9 @@ from larbinpy.frontier import quarantine, seenfile
 from larbinpy.frontier.disk import Disk, sync_directory
 from larbinpy.frontier.log import PersistentFifo
 from larbinpy.frontier.payloads import RecordType, Retry, unpack_move
-from larbinpy.frontier.segment import Header, SegmentWriter
+from larbinpy.frontier.segment import Header
 from larbinpy.frontier.settings import Settings
+from larbinpy.frontier.writer import SegmentWriter
 from larbinpy.records import ID_SHARD_SHIFT
 from larbinpy.state import RESHARD, STORED, SUFFIX_LIST, StateDirectory, finish_reshard, is_state
 from larbinpy.stats import ACCEPTED, DONE, Counters

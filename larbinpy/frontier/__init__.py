@@ -6,8 +6,13 @@ Invariant: a URL waits exactly when its ENQ or MOVE record is in the log and no 
 ENQ only adds work and DONE only removes it: in doubt a DONE is ignored and a page fetched again.
 Process: one shard; a lock on the directory keeps all others out.
 
-``log`` is the queue itself (``PersistentFifo``); ``segment`` one file of it, ``seenfile`` the
-fingerprints of a sealed one, ``recovery`` what any exit left behind, ``quarantine`` what was found
-damaged, ``reader`` the log from end to end, ``payloads`` the small records, ``disk`` the rim.
+``frontier`` puts the parts of a shard's queue together: seen test, log, chains and schedule.
+``log`` is the queue itself (``PersistentFifo``): ``tail`` its end, ``shelf`` its sealed segments,
+``segment`` and ``writer`` one file of it, ``seenfile`` what a sealed one leaves for ever,
+``payloads`` the small records, ``disk`` the rim.
+``recovery`` opens what any exit left: ``inventory`` finds the files, ``replay`` applies records,
+``seencheck`` mends the seen files, ``quarantine`` keeps what is damaged, ``recovered`` is the
+result.
+``durability`` says what must be on the medium, and ``syncer`` brings it there.
 The bytes are described in ``docs/format-queue.md`` and ``docs/format-seen.md``.
 """

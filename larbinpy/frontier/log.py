@@ -26,7 +26,7 @@ from larbinpy.frontier.moving import MOVES, Mover
 from larbinpy.frontier.notes import Notes
 from larbinpy.frontier.payloads import RecordType
 from larbinpy.frontier.reader import Reader
-from larbinpy.frontier.recovery import Recovery
+from larbinpy.frontier.recovery import recover
 from larbinpy.frontier.segment import SEGMENT_SHIFT
 from larbinpy.frontier.shelf import Shelf
 from larbinpy.frontier.syncer import Syncer
@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from larbinpy.frontier.payloads import HostState, LoggedUrl, Retry
-    from larbinpy.frontier.recovered import Recovered, SegmentState
+    from larbinpy.frontier.recovered import Recovered
+    from larbinpy.frontier.segment import SegmentState
     from larbinpy.frontier.settings import Settings
     from larbinpy.frontier.synctimes import SyncTimes
 
@@ -75,8 +76,7 @@ class PersistentFifo:
                  "_uuid", "counters", "epoch")  # fmt: skip
 
     def __init__(
-        self, disk: rim.Disk, found: Recovered, recovery: Recovery, settings: Settings, *,
-        lock: int, times: SyncTimes,
+        self, disk: rim.Disk, found: Recovered, settings: Settings, *, lock: int, times: SyncTimes
     ) -> None:  # fmt: skip
         self.counters = found.counters
         self.epoch = found.epoch
@@ -88,13 +88,10 @@ class PersistentFifo:
         if settings.is_synced:
             syncer = Syncer(
                 disk, found.directory, period_ns=settings.period_ns, times=times,
-                synced_lsn=recovery.next_lsn - 1, marked_lsn=found.synced_lsn,
+                synced_lsn=found.next_lsn - 1, marked_lsn=found.synced_lsn,
                 outputs=settings.outputs,
             )  # fmt: skip
-        self._tail = Tail(
-            disk, found, settings, self._shelf, syncer,
-            number=recovery.next_number, first_lsn=recovery.next_lsn,
-        )  # fmt: skip
+        self._tail = Tail(disk, found, settings, self._shelf, syncer)
         self._mover = Mover(self._tail, self._shelf)
         self._notes = Notes(self._tail, self._shelf, found, settings.host_state)
         self._durability = None
@@ -134,10 +131,8 @@ class PersistentFifo:
             rim.make_directory(disk, directory, is_synced=settings.is_synced)
         lock = rim.lock(directory / "LOCK", wait_s=lock_wait_s)
         try:
-            recovery = Recovery(disk, directory, uuid, settings, is_trusted=is_trusted)
-            found = recovery.run()
-            times = times or OwnSyncTimes()
-            fifo = cls(disk, found, recovery, settings, lock=lock, times=times)
+            found = recover(disk, directory, uuid, settings, is_trusted=is_trusted)
+            fifo = cls(disk, found, settings, lock=lock, times=times or OwnSyncTimes())
         except BaseException:
             os.close(lock)
             raise

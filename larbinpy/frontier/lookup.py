@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from larbinpy.frontier.payloads import LoggedUrl
-    from larbinpy.frontier.segment import SegmentWriter
     from larbinpy.frontier.shelf import Shelf
+    from larbinpy.frontier.writer import SegmentWriter
 
 RECORD_BYTES: Final = 65_560
 """The largest record, padding included."""

@@ -17,9 +17,9 @@ from larbinpy.frontier.segment import HEADER_BYTES, SEGMENT_SHIFT
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from larbinpy.frontier.segment import Chunk
     from larbinpy.frontier.shelf import Shelf
     from larbinpy.frontier.tail import Tail
+    from larbinpy.frontier.writer import Chunk
 
 MOVES: Final = 1000
 """URLs moved by one call of ``compact``: 10 to 20 ms."""

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from larbinpy.frontier.payloads import HostState, Retry
-    from larbinpy.frontier.recovered import Recovered, SegmentState
+    from larbinpy.frontier.recovered import Recovered
+    from larbinpy.frontier.segment import SegmentState
     from larbinpy.frontier.shelf import Shelf
     from larbinpy.frontier.tail import Tail
 

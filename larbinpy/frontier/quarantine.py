@@ -1,4 +1,4 @@
-"""Damaged ranges, kept for people to look at, and the doubt that each casts on the log behind it.
+"""What was found damaged, kept for people to look at, and the doubt that it casts on the log.
 
 A DONE behind a gap is in doubt: links of its page may have been lost in the gap.
 A shard that starts with the gap known fetches such pages again, so its own DONEs are sound.
@@ -19,6 +19,18 @@ if TYPE_CHECKING:
     from larbinpy.frontier.disk import Disk
 
 NAME: Final = "quarantine"
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """One fault that was found and passed over."""
+
+    file: str
+    offset: int
+    length: int
+    kind: str
+    """``range``, ``tail``, ``gap``, ``header``, ``foreign``, ``version``, ``unreadable``,
+    ``seen file``, ``segment missing`` or ``URLs missing``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +64,10 @@ def keep_range(
     write_file(disk, directory / NAME / name, bytes(data), is_synced=is_synced)
 
 
-def keep_file(disk: Disk, directory: Path, path: Path) -> None:
+def keep_file(disk: Disk, directory: Path, path: Path, kind: str) -> Damage:
     """Move a whole file out of the log; never over one that was moved before."""
     with storage_errors(path):
+        damage = Damage(path.name, 0, path.stat().st_size, kind)
         (directory / NAME).mkdir(exist_ok=True)
         target = directory / NAME / path.name
         copies = 0
@@ -62,6 +75,7 @@ def keep_file(disk: Disk, directory: Path, path: Path) -> None:
             copies += 1
             target = directory / NAME / f"{path.name}.{copies}"
         disk.replace(path, target)
+    return damage
 
 
 def dones_before(doubts: Iterable[Doubt], *, segment: int, epoch: int) -> int:

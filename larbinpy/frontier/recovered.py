@@ -23,44 +23,13 @@ if TYPE_CHECKING:
 
     from larbinpy._native.logcodec import ScanResult
     from larbinpy.frontier.payloads import HostState, Retry
+    from larbinpy.frontier.quarantine import Damage
+    from larbinpy.frontier.segment import SegmentState
 
 WINDOW_BYTES: Final = 1 << 20
 """Read at a time when the waiting records are handed out; more than any record."""
 BATCH_URLS: Final = 4096
 """Decoded at a time."""
-
-
-@dataclass(frozen=True, slots=True)
-class Damage:
-    """One fault that was found and passed over."""
-
-    file: str
-    offset: int
-    length: int
-    kind: str
-    """``range``, ``tail``, ``gap``, ``header``, ``foreign``, ``version``, ``unreadable``,
-    ``seen file``, ``segment missing`` or ``URLs missing``."""
-
-
-@dataclass(slots=True)
-class SegmentState:
-    """What the log remembers of one of its segments."""
-
-    number: int
-    epoch: int
-    path: Path
-    size: int = 0
-    """Bytes; 0 while it is being written."""
-    hosts: int = 0
-    """HOST records."""
-    retries: int = 0
-    """RETRY records."""
-    is_sealed: bool = False
-    has_seen: bool = False
-    """Its fingerprints are in a seen file, or it has none."""
-    first_lsn: int = 0
-    cleared_lsn: int = 0
-    """All that a start needs instead of this segment stands up to here; 0 = it is needed."""
 
 
 class Batch(NamedTuple):
@@ -81,6 +50,10 @@ class Recovered:
     uuid: bytes
     epoch: int = 1
     """Of this start."""
+    next_lsn: int = 1
+    """Of the first record that this start writes."""
+    next_number: int = 1
+    """Of the first segment that this start begins."""
     counters: Counters = field(default_factory=Counters)
     waiting: bytes = b""
     """Positions (u64 each) in the order in which the URLs were accepted."""

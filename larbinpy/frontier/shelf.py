@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
     from larbinpy._native.logcodec import ScanResult
     from larbinpy.frontier.disk import Disk
-    from larbinpy.frontier.recovered import Recovered, SegmentState
+    from larbinpy.frontier.recovered import Recovered
+    from larbinpy.frontier.segment import SegmentState
     from larbinpy.frontier.settings import Settings
 
 OPEN_SEGMENTS: Final = 16

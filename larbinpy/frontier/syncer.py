@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from larbinpy.frontier.disk import Disk
-    from larbinpy.frontier.segment import Chunk, SegmentWriter
     from larbinpy.frontier.synctimes import SyncTimes
+    from larbinpy.frontier.writer import Chunk, SegmentWriter
 
 BATCH_BYTES: Final = 4 << 20
 """A sync begins when so much was written."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from larbinpy.frontier.lookup import Lookup
-from larbinpy.frontier.recovered import SegmentState
-from larbinpy.frontier.segment import Header, SegmentWriter
+from larbinpy.frontier.segment import Header, SegmentState
+from larbinpy.frontier.writer import SegmentWriter
 
 if TYPE_CHECKING:
     from larbinpy.frontier.disk import Disk
@@ -31,9 +31,9 @@ class Tail:
 
     def __init__(
         self, disk: Disk, found: Recovered, settings: Settings, shelf: Shelf,
-        syncer: Syncer | None, *, number: int, first_lsn: int,
+        syncer: Syncer | None,
     ) -> None:  # fmt: skip
-        """Begin segment ``number``.
+        """Begin the first segment behind what was ``found``.
 
         Raises:
             StorageError: the disk refused.
@@ -46,7 +46,7 @@ class Tail:
         self._settings = settings
         self._shelf = shelf
         self._syncer = syncer
-        self.writer = self._begin(number, first_lsn)
+        self.writer = self._begin(found.next_number, found.next_lsn)
         self.lookup = Lookup(found.uuid, shelf, self.writer)
 
     def _begin(self, number: int, first_lsn: int) -> SegmentWriter:

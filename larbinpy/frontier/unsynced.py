@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from larbinpy._native.logcodec import ScanResult
-    from larbinpy.frontier.recovered import SegmentState
+    from larbinpy.frontier.segment import SegmentState
 
 
 def first_unsynced(segments: Sequence[SegmentState], uuid: bytes) -> tuple[int, int] | None:

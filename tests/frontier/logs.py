@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from larbinpy.frontier.frontier import Frontier
     from larbinpy.frontier.log import Put
+    from larbinpy.frontier.quarantine import Damage
     from larbinpy.frontier.recovered import Recovered
     from larbinpy.frontier.synctimes import SyncTimes
 
@@ -92,6 +93,16 @@ def open_log(
     )
 
 
+def write_log(directory: Path, count: int = 200, *, done: int = 0) -> list[int]:
+    """A closed log with ``count`` URLs in batches of ten, the first ``done`` of them done."""
+    fifo, _ = open_log(directory)
+    places = [p for i in range(0, count, 10) for p in places_of(put(fifo, range(i, i + 10)))]
+    for start in range(0, done, 10):
+        finish(fifo, places[start : start + 10])
+    fifo.close()
+    return places
+
+
 @contextmanager
 def reopened(directory: Path) -> Iterator[tuple[PersistentFifo, Recovered]]:
     """A log opened for a look."""
@@ -118,6 +129,11 @@ def is_balanced(found: Recovered) -> bool:
     """Whether accepted = done + waiting."""
     counters = found.counters.as_dict()
     return counters["accepted"] == counters["done"] + len(found.waiting) // 8
+
+
+def kinds(damage: list[Damage]) -> list[str]:
+    """What kinds of damage there are."""
+    return sorted(one.kind for one in damage)
 
 
 def files(directory: Path) -> list[Path]:

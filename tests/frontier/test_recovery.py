@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from larbinpy._native.logcodec import Codec
-from larbinpy.frontier.recovered import Damage
 from larbinpy.frontier.segment import Header
 from tests.frontier.logs import (
     UUID,
@@ -20,6 +19,7 @@ from tests.frontier.logs import (
     finish,
     flip_byte,
     is_balanced,
+    kinds,
     open_log,
     places_of,
     put,
@@ -27,26 +27,12 @@ from tests.frontier.logs import (
     seen,
     truncate,
     waiting,
+    write_log,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
-
-
-def write_log(directory: Path, count: int = 200, *, done: int = 0) -> list[int]:
-    """A closed log with ``count`` URLs in batches of ten, the first ``done`` of them done."""
-    fifo, _ = open_log(directory)
-    places = [p for i in range(0, count, 10) for p in places_of(put(fifo, range(i, i + 10)))]
-    for start in range(0, done, 10):
-        finish(fifo, places[start : start + 10])
-    fifo.close()
-    return places
-
-
-def kinds(damage: list[Damage]) -> list[str]:
-    """What kinds of damage there are."""
-    return sorted(one.kind for one in damage)
 
 
 def check_second_start(directory: Path, expected: list[int]) -> None:
@@ -254,18 +240,6 @@ def test_a_damaged_header_costs_nothing(tmp_path: Path) -> None:
         assert {"header"} == set(kinds(found.damage))
 
 
-def test_exchanged_segments(tmp_path: Path) -> None:
-    """Two files with each other's names: the headers tell."""
-    write_log(tmp_path, done=10)
-    first, second = files(tmp_path)[:2]
-    second.rename(tmp_path / "x")
-    first.rename(second)
-    (tmp_path / "x").rename(first)
-    with reopened(tmp_path) as (fifo, found):
-        assert list(range(10, 200)) == waiting(fifo, found)
-        assert found.damage == []
-
-
 def test_thousands_of_bad_records(tmp_path: Path) -> None:
     """12 (MetPX/sarracenia#1647): a loop, not a recursion; the last good record is found."""
     fifo, _ = open_log(tmp_path, segment_bytes=1 << 20)
@@ -282,26 +256,6 @@ def test_thousands_of_bad_records(tmp_path: Path) -> None:
 
 
 # --- files that do not belong ------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("kind", "header"),
-    [
-        ("foreign", Header(bytes(16), 1, 50, 1)),
-        ("version", Header(UUID, 1, 50, 1, version=2)),
-    ],
-)
-def test_a_segment_that_is_not_ours(tmp_path: Path, kind: str, header: Header) -> None:
-    """Moved to the quarantine with its bytes, and said; its number is not used again."""
-    write_log(tmp_path)
-    stranger = tmp_path / "q-00000009-0000000000000032.seg"
-    stranger.write_bytes(header.pack() + b"what stands in it")
-    with reopened(tmp_path) as (fifo, found):
-        assert list(range(200)) == waiting(fifo, found)
-        assert [Damage(stranger.name, 0, 81, kind)] == found.damage
-        assert (fifo.epoch, fifo.segments[-1].number) == (10, 51)
-    kept = (tmp_path / "quarantine" / stranger.name).read_bytes()
-    assert kept == header.pack() + b"what stands in it"
 
 
 def test_a_file_of_zeros(tmp_path: Path) -> None:
@@ -353,16 +307,6 @@ def test_nothing_but_segments_is_needed(tmp_path: Path) -> None:
         assert found.damage == []
 
 
-def test_leftovers_of_a_full_disk(tmp_path: Path) -> None:
-    """7 (nsqio/nsq#938): temporary files are swept away, finished ones stay."""
-    write_log(tmp_path)
-    (tmp_path / "seen-0000000000000001.fp.tmp").write_bytes(b"half")
-    with reopened(tmp_path) as (fifo, found):
-        assert list(range(200)) == waiting(fifo, found)
-        assert set(range(200)) == seen(found)
-    assert list(tmp_path.rglob("*.tmp")) == []
-
-
 def test_the_oldest_segment_lost_is_noticed(tmp_path: Path) -> None:
     """Nothing tells a lost oldest segment from a deleted one but the counters: they do."""
     write_log(tmp_path)
@@ -387,44 +331,6 @@ def test_a_start_without_anything_waiting(tmp_path: Path) -> None:
         with reopened(tmp_path) as (fifo, found):
             assert ([], epoch, 0) == (waiting(fifo, found), fifo.epoch, len(found.damage))
             fifo.collect(wait=True)
-
-
-# --- seen files --------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("verb", ["unlink", "flip", "truncate", "stale"])
-def test_a_bad_seen_file_is_made_again(tmp_path: Path, verb: str) -> None:
-    """Missing, damaged, cut or from another segment: while the segment exists nothing is lost."""
-    write_log(tmp_path)
-    with reopened(tmp_path):
-        paths = sorted(tmp_path.glob("*.fp"))
-    good = paths[0].read_bytes()
-    if verb == "unlink":
-        paths[0].unlink()
-    elif verb == "flip":
-        flip_byte(paths[0], 90)
-    elif verb == "truncate":
-        drop_tail(paths[0], 1)
-    else:
-        paths[0].write_bytes(paths[1].read_bytes())
-    with reopened(tmp_path) as (_, found):
-        assert set(range(200)) == seen(found)
-        assert (["seen file"] if verb == "flip" else []) == kinds(found.damage)
-    assert good == paths[0].read_bytes()
-
-
-def test_a_bad_seen_file_without_its_segment(tmp_path: Path) -> None:
-    """The block is lost, counted, and reported at every start."""
-    fifo, _ = open_log(tmp_path)
-    places = [p for i in range(0, 200, 50) for p in places_of(put(fifo, range(i, i + 50)))]
-    finish(fifo, places)
-    fifo.collect(wait=True)
-    fifo.close()
-    flip_byte(tmp_path / "seen-0000000000000001.fp", 90)
-    for _ in range(2):
-        with reopened(tmp_path) as (_, found):
-            assert kinds(found.damage) == ["seen file"]
-            assert 100 <= len(seen(found)) < 200
 
 
 # --- again and again ---------------------------------------------------------------------------
