@@ -33,6 +33,7 @@ from htmlskip cimport behind, skip_cdata, skip_comment
 from htmltag cimport HTML_ATTRIBUTES, HTML_ELEMENTS, html_attributes, html_elements
 from htmltext cimport TEXT_GROWTH, Entity, put_coded
 from htmltree cimport end_tag, start_tag
+from htmlvalue cimport read_refresh
 
 from html.entities import html5 as _html5
 
@@ -291,3 +292,15 @@ def scan(
     Cost: O(bytes of the page), memory too.
     """
     return scan_any(html, max_links, False, styles, details, agent, is_xml)
+
+
+def refresh_url(bytes value not None):
+    """Read the URL of a refresh, as a meta element or a header field says when and where to go.
+
+    Returns:
+        what stands there for it; None when the value has none, or does not parse.
+    """
+    cdef Span url
+    if not read_refresh(Span(<const uint8_t *><const char *>value, len(value)), &url):
+        return None
+    return None if url.data == NULL else url.data[:url.size]

@@ -12,9 +12,8 @@ cdef struct Head:
 
 
 cdef inline Head head_of(const uint8_t *p, const uint8_t *end) noexcept nogil:
-    """Read a header block; with Content-Encoding, X-Robots-Tag or a canonical Link it is not plain.
-
-    Other Links are frequent, and nothing to us.
+    """Read a header block; with Content-Encoding, X-Robots-Tag, Refresh or a canonical Link it is
+    not plain. Other Links are frequent, and nothing to us.
     """
     cdef Head head = Head(NULL, 0, True)
     cdef const uint8_t *line_end
@@ -28,6 +27,7 @@ cdef inline Head head_of(const uint8_t *p, const uint8_t *end) noexcept nogil:
         elif (
             behind_name(p, line_end, b"content-encoding", 16) != NULL
             or behind_name(p, line_end, b"x-robots-tag", 12) != NULL
+            or behind_name(p, line_end, b"refresh", 7) != NULL
         ):
             head.is_plain = False
         else:

@@ -6,6 +6,7 @@ import struct
 from typing import Final
 
 ELEMENT_LINK: Final = 3
+ELEMENT_META: Final = 10
 ELEMENT_REDIRECT: Final = 11
 ELEMENT_SEED: Final = 12
 LINK_SEED: Final = 2

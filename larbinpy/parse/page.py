@@ -12,7 +12,7 @@ import xxhash
 
 from larbinpy import url as urls
 from larbinpy.links.found import with_refreshes_to
-from larbinpy.parse import canonical, decode, directives, headers, html
+from larbinpy.parse import canonical, decode, directives, headers, html, refresh
 from larbinpy.parse.pagelinks import PageLinks
 from larbinpy.parse.pagetypes import HTML_TYPES
 from larbinpy.parse.redirects import Redirects
@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 
 MAX_DECODED_BYTES: Final = 20 << 20
 _OUTCOMES: Final = tuple(Outcome)
+_BY_LINK: Final = (b"Link", b"canonical", None, None)
+_BY_REFRESH: Final = (b"Refresh", None, None, None)
+"""What the operator's function is told of links in the header."""
 
 
 class PageReader:
@@ -161,7 +164,7 @@ class PageReader:
         elif not self._read_list(
             page, reading, content_type, is_cut=parsed.outcome == Outcome.TRUNCATED
         ):
-            self._take_own_url(page, reading)
+            self._take_header_links(page, reading)
 
     def _is_duplicate(self, page: Page, digest: bytes) -> bool:
         """Whether another page has this digest; one that was sent before may be its own copy."""
@@ -174,12 +177,13 @@ class PageReader:
             page, reading, content_type, is_cut=is_cut
         )
 
-    def _take_own_url(self, page: Page, reading: Reading) -> None:
+    def _take_header_links(self, page: Page, reading: Reading) -> None:
         """All that is known of a document that is no page is what its header says."""
-        own = canonical.of_headers(page, self._make_base(page.url))
+        base = self._make_base(page.url)
+        own = canonical.of_headers(page, base)
         canonical.note(reading, own)
-        if own:
-            self._links.take(page, reading, own)
+        if links := own + refresh.of_headers(page, base):
+            self._links.take(page, reading, links)
 
     def _find_links(
         self, page: Page, reading: Reading, content_type: bytes, *, is_left: bool
@@ -194,7 +198,7 @@ class PageReader:
         if document.robots:
             reading.parsed.directives |= directives.of_meta(document.robots)
         base, links = self._make_base(page.url), document.links
-        own, details = canonical.of_headers(page, base), document.details
+        own, next_url = canonical.of_headers(page, base), refresh.of_headers(page, base)
         if document.base is not None:
             target = urls.parse(document.base, page.url)
             base = self._make_base(target.url) if target else base
@@ -203,9 +207,10 @@ class PageReader:
         canonical.note(reading, own if is_named else canonical.of_document(document, base))
         if is_left:
             return
-        resolved = own + urls.resolve(base, links, document.encoding)
-        if own and details:
-            details = [(b"Link", b"canonical", None, None), *details]
+        resolved = own + next_url + urls.resolve(base, links, document.encoding)
+        details = document.details
+        if self._has_details:
+            details = [_BY_LINK] * bool(own) + [_BY_REFRESH] * bool(next_url) + details
         self._links.take(page, reading, resolved, dropped=document.dropped, details=details)
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from larbinpy._native import linkscan
 from tests.reference import linkscan as reference
 from tests.reference.css import css_urls
+from tests.reference.htmlmeta import is_bare_refresh, refresh_url
 from tests.reference.linkbuffers import read_found
 from tests.reference.linkscan import fields, words
 
@@ -166,6 +167,14 @@ def test_small_languages_give_what_the_standard_says(value: str) -> None:
         f'<meta http-equiv=content-type content="charset={text}">'
     ).encode()
     assert fields(reference.scan(html)) == fields(linkscan.scan(html))
+
+
+@settings(max_examples=200)
+@given(st.text("0.;,' \"\turlURL=x\xe9"))
+def test_a_refresh_is_read_alike_wherever_it_stands(text: str) -> None:
+    """A header field says it as an attribute does."""
+    url = None if is_bare_refresh(text) else refresh_url(text)
+    assert linkscan.refresh_url(text.encode()) == (None if url is None else url.encode())
 
 
 def test_links_come_in_document_order_with_their_rel() -> None:

@@ -104,10 +104,11 @@ FIELDS = [
     b"Content-Type: text/html\r\n", b"Content-Type: text/plain; charset=utf-8\r\n",
     b"Content-Type: application/xhtml+xml;charset=utf-8\r\n", b"Content-Encoding: gzip\r\n",
     b"Content-Encoding:\r\n", b"X-Robots-Tag: nofollow\r\n", b"Content-Type\r\n", b"ETag: x\r\n",
+    b"refresh: 0;url=/r\r\n",
     b"Link: </s>; rel=shortlink\r\n", b"LINK: </c>; rel=CANONICAL\n",
 ]  # fmt: skip
 HEADS = st.lists(st.sampled_from(FIELDS) | st.binary(max_size=4), max_size=4).map(b"".join)
-MORE = st.sampled_from([b"", *FIELDS[-2:]]).map(lambda field: UTF8[:-2] + field + b"\r\n")
+MORE = st.sampled_from([b"", *FIELDS[-3:]]).map(lambda field: UTF8[:-2] + field + b"\r\n")
 MANY = st.sampled_from
 PAGES = st.builds(
     page,
@@ -157,6 +158,7 @@ def test_most_pages_are_plain(body: bytes) -> None:
         ({"headers": UTF8.replace(b"html", b"plain")}, "it is of another type"),
         ({"headers": UTF8 + b"Content-Encoding: br\r\n"}, "it is packed"),
         ({"headers": UTF8 + b"x-robots-tag : none\n"}, "its head asks something"),
+        ({"headers": UTF8 + b"REFRESH:0;/x\n"}, "its head sends elsewhere"),
         ({"body": b"\xfe\xff\0<"}, "it begins with a byte order mark"),
         ({"body": b" " * (MAX_BYTES + 1)}, "it is too long"),
         ({"body": b"<base href=/b/>"}, "its links are relative to something else"),

@@ -120,6 +120,53 @@ def test_the_operators_function_is_asked_about_it() -> None:
     assert asked == [("http://a.test/c", "canonical", ""), ("http://a.test/d", "x", "text")]
 
 
+# --- where a header sends a visitor ------------------------------------------------------------
+
+REFRESHED = b"HTTP/1.1 200 OK\r\nContent-Type: %b\r\nRefresh: %b\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (b"0; url=y", [b"http://a.test/x/y"]),
+        (b"5,URL = '/y'z", [b"http://a.test/y"]),
+        (b"0;//b.test/", [b"http://b.test/"]),
+    ],
+)
+@pytest.mark.parametrize("kind", [b"text/html", b"application/pdf"])
+def test_a_header_may_send_elsewhere(value: bytes, expected: list[bytes], kind: bytes) -> None:
+    """As a meta element does, from every type of page, relative to the page itself."""
+    body = b"<base href=/b/>"
+    got = page(b"http://a.test/x/y?", body, headers=REFRESHED % (kind, value))
+    assert urls(reader(accept=()).read(got)) == expected
+
+
+@pytest.mark.parametrize("value", [b"30", b"now; url=y", b""])
+def test_a_header_that_sends_nowhere(value: bytes) -> None:
+    """It reloads the page, or says nothing that anybody would understand."""
+    assert urls(reader().read(page(headers=REFRESHED % (b"text/html", value)))) == []
+
+
+def test_a_header_that_sends_elsewhere_goes_before_the_page() -> None:
+    """It is a link like any other, also for the operator's function and where none is followed."""
+    asked: list[tuple[str, str, str]] = []
+
+    def accept(link: Link) -> bool:
+        asked.append((link.url, link.rel, link.text))
+        return True
+
+    headers = REFRESHED % (b"text/html", b"0;/r\r\nLink: </c>; rel=canonical")
+    body = b"<a href=/d rel=x>text</a>"
+    maker = PageReader(links_of(), accept=(), max_redirects=3, acceptance=Acceptance(accept, print))
+    maker.read(page(body=body, headers=headers))
+    assert asked == [
+        ("http://a.test/c", "canonical", ""), ("http://a.test/r", "", ""),
+        ("http://a.test/d", "x", "text"),
+    ]  # fmt: skip
+    nofollow = b"<meta name=robots content=nofollow>"
+    assert urls(reader().read(page(body=nofollow, headers=headers))) == []
+
+
 # --- URLs that are taken for one ---------------------------------------------------------------
 
 
