@@ -6,7 +6,9 @@ Invariant: a URL waits exactly when its ENQ or MOVE record is in the log and no 
 ENQ only adds work and DONE only removes it: in doubt a DONE is ignored and a page fetched again.
 Process: one shard; a lock on the directory keeps all others out.
 
-``frontier`` puts the parts of a shard's queue together: seen test, log, chains and schedule.
+``frontier`` puts the parts of a shard's queue together: seen test, log, chains and schedule;
+``retries`` are URLs between two tries, ``apart`` those that are asked for alone, ``backlog`` is
+what the log is told while the disk refuses.
 ``log`` is the queue itself (``PersistentFifo``): ``tail`` its end, ``shelf`` its sealed segments,
 ``segment`` and ``writer`` one file of it, ``seenfile`` what a sealed one leaves for ever,
 ``payloads`` the small records, ``disk`` the rim.

@@ -7,16 +7,14 @@ parsing) until ``done`` or ``retry``.
 
 from __future__ import annotations
 
-from array import array
-from bisect import bisect_left
-from collections import deque
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from larbinpy._native import logcodec
 from larbinpy._native.jobs import jobs_of
 from larbinpy.errors import StorageError
+from larbinpy.frontier.apart import Apart, places_of
+from larbinpy.frontier.backlog import Backlog
 from larbinpy.frontier.payloads import Retry, done_ids
 from larbinpy.frontier.retries import Retries
 from larbinpy.records import ID_LSN_MASK, ID_SHARD_SHIFT, FetchJob
@@ -50,18 +48,8 @@ class Frontier:
     """
 
     __slots__ = (
-        "_fifo",
-        "_notes",
-        "_retries",
-        "_seen",
-        "_shard",
-        "_table",
-        "_undone",
-        "_unread",
-        "_unwritten",
+        "_backlog", "_fifo", "_retries", "_seen", "_shard", "_table", "_unread", "_unwritten",
         "apart",
-        "apart_ids",
-        "undone",
     )  # fmt: skip
 
     def __init__(
@@ -71,18 +59,13 @@ class Frontier:
         self._fifo = fifo
         self._table = table
         self._seen = seen
-        self._unwritten: list[bytes] = []
-        self._undone: deque[tuple[bytes, array[int]]] = deque()
-        self.undone = 0
-        """URLs that have their Outcome, while the disk refuses to note it."""
+        self._backlog = Backlog(fifo)
         self._retries = Retries()
-        self._notes: deque[Retry | HostState] = deque()
+        self._unwritten: list[bytes] = []
+        """Fingerprints of links that the log has only in its buffer."""
         self._unread: list[int] = []
         """Positions that the disk refused to read."""
-        self.apart: dict[int, FetchJob] = {}
-        """URLs that wait outside the chains, by id, until ``take_apart`` or ``rejoin``."""
-        self.apart_ids: set[int] = set()
-        """Those, and those taken of them: ``put_back`` sets these apart again."""
+        self.apart = Apart()
 
     def restore(self, found: Recovered, apart: Collection[int] = ()) -> None:
         """Take over what a recovered log holds.
@@ -91,38 +74,20 @@ class Frontier:
             apart: ids of URLs that are set apart, if they wait.
         """
         self._seen.restore(found)
+        self._retries.restore(found.retries)
         if apart:
-            self._set_apart(found, sorted(apart))
+            self._set_apart(found, apart)
         for batch in found.batches():
             self._table.put(*batch)
-        self._retries.restore(found.retries)
 
-    # --- apart ---------------------------------------------------------------------------------
-
-    def _set_apart(self, found: Recovered, ids: list[int]) -> None:
+    def _set_apart(self, found: Recovered, ids: Collection[int]) -> None:
         """Keep some of the URLs that wait out of the chains; they have no host numbers yet."""
-        places = memoryview(found.waiting).cast("Q")
-        for page_id in ids:
-            lsn = page_id & ID_LSN_MASK
-            at = bisect_left(places, lsn, key=self._lsn_at)  # what waits is ordered by id
-            if at < len(places) and self._lsn_at(places[at]) == lsn:
-                (url,) = self._fifo.read([places[at]])
-                (self.apart[page_id],) = self._jobs([url], [(-1, places[at], 0)])
-        self.apart_ids = set(self.apart)
-        found.leave_out({job.position for job in self.apart.values()})
-
-    def _lsn_at(self, place: int) -> int:
-        return self._fifo.read([place])[0][0]
-
-    def take_apart(self, page_id: int) -> FetchJob:
-        """A URL that was set apart is handed out."""
-        return self.apart.pop(page_id)
-
-    def rejoin(self, job: FetchJob) -> None:
-        """A URL that was set apart waits in the chain of its host, as the next one."""
-        self.apart_ids.discard(job.id)
-        self.apart.pop(job.id, None)
-        self._table.unget(job.host_id, job.position, job.level)
+        waiting = memoryview(found.waiting).cast("Q")
+        places = places_of(ids, waiting, lambda place: self._fifo.read([place])[0][0])
+        picked = [(-1, place, 0) for place in places]
+        for job in self._jobs(self._fifo.read(places), picked):
+            self.apart.add(job)
+        found.leave_out(set(places))
 
     # --- links in --------------------------------------------------------------------------
 
@@ -151,8 +116,7 @@ class Frontier:
         Raises:
             StorageError: the disk refused; call it again.
         """
-        self._write_undone()
-        self._write_notes()
+        self._backlog.write()
         self._fifo.flush()
         if self._unwritten:
             self._seen.add_written(b"".join(self._unwritten))
@@ -169,6 +133,11 @@ class Frontier:
     def next_lsn(self) -> int:
         """Above the numbers of all URLs that are queued."""
         return self._fifo.next_lsn
+
+    @property
+    def undone(self) -> int:
+        """URLs that have their Outcome, while the disk refuses to note it."""
+        return self._backlog.urls
 
     @property
     def held(self) -> int:
@@ -218,9 +187,14 @@ class Frontier:
 
     def put_back(self, job: FetchJob) -> None:
         """The URL waits again, as the next one of its host, or apart; the host stays busy."""
-        if job.id in self.apart_ids:
-            self.apart[job.id] = job
+        if job.id in self.apart.ids:
+            self.apart.add(job)
             return
+        self._table.unget(job.host_id, job.position, job.level)
+
+    def rejoin(self, job: FetchJob) -> None:
+        """A URL that was set apart waits in the chain of its host, as the next one."""
+        self.apart.let_go(job.id)
         self._table.unget(job.host_id, job.position, job.level)
 
     def release(self, host_id: int, start_ns: int, end_ns: int) -> None:
@@ -263,26 +237,11 @@ class Frontier:
         Args:
             is_urgent: it is written before this returns, unless the disk refuses.
         """
-        self._notes.append(state)
-        with suppress(StorageError):  # commit will meet it again
-            self._write_notes()
-            if is_urgent:
-                self._fifo.flush()
+        self._backlog.note(state, is_urgent=is_urgent)
 
     def _note(self, page_id: int, tries: int, due_us: int) -> None:
         self._retries.count(page_id, tries)
-        self._notes.append(Retry(page_id & ID_LSN_MASK, tries, due_us))
-        with suppress(StorageError):  # commit will meet it again
-            self._write_notes()
-
-    def _write_notes(self) -> None:
-        while self._notes:
-            note = self._notes[0]
-            if isinstance(note, Retry):
-                self._fifo.retry(note)
-            else:
-                self._fifo.host(note)
-            self._notes.popleft()
+        self._backlog.note(Retry(page_id & ID_LSN_MASK, tries, due_us))
 
     # --- the end ---------------------------------------------------------------------------
 
@@ -293,21 +252,10 @@ class Frontier:
             entries: DONE entries, at most 65,536 bytes.
             places: where their records lie in the log, u64 each.
         """
-        positions = array("Q", places)
-        self.undone += len(positions)
         if self._retries.are_known:
             for id_lsn in done_ids(entries):
                 self._retries.forget(id_lsn)
-        self._undone.append((entries, positions))
-        with suppress(StorageError):  # commit will meet it again
-            self._write_undone()
-
-    def _write_undone(self) -> None:
-        while self._undone:
-            entries, positions = self._undone[0]
-            self._fifo.done(entries, positions)
-            self._undone.popleft()
-            self.undone -= len(positions)
+        self._backlog.done(entries, places)
 
     def tidy(self, *, wait: bool = False) -> None:
         """Note what only memory knows, compact the log a little, delete segments that are done.

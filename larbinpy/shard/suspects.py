@@ -43,29 +43,29 @@ class Suspects:
         self._table = table
         self._last_ns = 0
         self._waited_ns = 0
-        self._condemned = [page_id for page_id in frontier.apart if page_id in poison]
+        self._condemned = [job.id for job in frontier.apart.waiting if job.id in poison]
         self.cleared: list[int] = []
         """URLs that are no suspects any more, for the supervisor to know."""
-        for job in frontier.apart.values():
+        for job in frontier.apart.waiting:
             job.host_id = addresses.want(job.host)
 
     def __len__(self) -> int:
         """URLs that must be asked for alone, the one in flight included."""
-        return len(self._frontier.apart_ids)
+        return len(self._frontier.apart.ids)
 
     def condemned(self) -> FetchJob | None:
         """A URL that is to end as poison, as long as there is one; call this before ``next``."""
-        return self._frontier.take_apart(self._condemned.pop()) if self._condemned else None
+        return self._frontier.apart.take(self._condemned.pop()) if self._condemned else None
 
     def next(self, now_ns: int) -> FetchJob | None:
         """A suspect whose host is ours now; None when no host may be asked."""
         self._waited_ns += min(now_ns - self._last_ns, LOOK_NS)
         self._last_ns = now_ns
-        for job in list(self._frontier.apart.values()):
+        for job in self._frontier.apart.waiting:
             due_ns = self._table.visit(job.host_id, now_ns)
             if due_ns == 0:
                 self._waited_ns = 0
-                return self._frontier.take_apart(job.id)
+                return self._frontier.apart.take(job.id)
             if self._waited_ns > PATIENCE_NS or self._table.state_of(job.host_id) == FAILED:
                 self._frontier.rejoin(job)
                 self.cleared.append(job.id)
@@ -73,6 +73,6 @@ class Suspects:
 
     def ended(self, page_id: int) -> None:
         """A URL was asked for, or needs no request, and the shard lives."""
-        if page_id in self._frontier.apart_ids:
-            self._frontier.apart_ids.discard(page_id)
+        if page_id in self._frontier.apart.ids:
+            self._frontier.apart.let_go(page_id)
             self.cleared.append(page_id)

@@ -256,10 +256,21 @@ def test_some_urls_are_set_apart(tmp_path: Path) -> None:
     ids = left(tmp_path)
     chosen = dict(random.Random(5).sample(sorted(ids.items()), 9))
     run = Run(tmp_path, [*chosen.values(), SHARD << ID_SHARD_SHIFT | 2, 1 << 50])
-    assert set(run.frontier.apart) == set(chosen.values())
+    assert run.frontier.apart.ids == set(chosen.values())
     assert run.frontier.waiting == len(ids)
     assert run.is_balanced()
     assert run.numbers() == ids.keys() - chosen.keys()
+
+
+def test_a_url_that_is_set_apart_has_its_tries(tmp_path: Path) -> None:
+    """A kill in its last try must not give it all of them again."""
+    run = Run(tmp_path)
+    run.put(1)
+    (job,) = run.take()
+    run.frontier.retry(job, 2, 10**9, 0)
+    run.frontier.close()
+    (job,) = Run(tmp_path, [job.id]).frontier.apart.waiting
+    assert job.attempt == 2
 
 
 def test_a_url_that_was_set_apart_is_put_back_there(tmp_path: Path) -> None:
@@ -267,12 +278,12 @@ def test_a_url_that_was_set_apart_is_put_back_there(tmp_path: Path) -> None:
     ids = left(tmp_path)
     number = min(ids)
     run = Run(tmp_path, [ids[number]])
-    job = run.frontier.take_apart(ids[number])
+    job = run.frontier.apart.take(ids[number])
     assert job.url == url_of(number)
     job.host_id = run.table.add(job.host)
     run.frontier.put_back(job)
     assert run.frontier.waiting == len(ids)
     run.frontier.rejoin(job)
     run.resolve()
-    assert (run.frontier.apart, run.frontier.waiting) == ({}, len(ids))
+    assert (len(run.frontier.apart), run.frontier.waiting) == (0, len(ids))
     assert run.numbers() == ids.keys()
