@@ -2,7 +2,7 @@
 
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
-from libc.string cimport memcpy
+from libc.string cimport memcmp, memcpy
 
 
 cdef extern from "htmlclass.h" nogil:
@@ -22,6 +22,10 @@ cdef extern from "htmlclass.h" nogil:
 cdef struct Span:
     const uint8_t *data
     size_t size
+
+
+cdef inline bint equals_span(Span one, Span two) noexcept nogil:
+    return one.size == two.size and (one.size == 0 or memcmp(one.data, two.data, one.size) == 0)
 
 
 cdef inline bint equals_fold(Span span, const char *lower_name, size_t size) noexcept nogil:

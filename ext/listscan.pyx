@@ -11,7 +11,8 @@ Invariants:
    skipped, so nothing grows and nothing is loaded.
 3. Output is valid UTF-8, whatever the input is, and bounded by it.
 
-The parts stand in header-only files: items in ``linklist.pxd``, markup in ``xmltag.pxd``.
+The parts stand in header-only files: items in ``linklist.pxd``, markup in ``xmltag.pxd``, what
+links are relative to in ``xmlbase.pxd``.
 
 Cost: O(bytes); some 3 ns a byte (tests/bench/micro_listscan.py).
 One crossing and one nogil block per document.
@@ -21,11 +22,16 @@ cimport cython
 from libc.stdint cimport uint8_t, uint32_t
 from libc.string cimport memchr, memset
 
-from htmlbase cimport IS_ALPHA, Buffer, Span, append, equals_fold, html_class, release
+from htmlbase cimport (
+    IS_ALPHA, Buffer, Span, append, equals_fold, equals_span, html_class, release, reserve,
+)
+from htmltext cimport TEXT_GROWTH
 from layout cimport ATTRIBUTE_HREF, ATTRIBUTE_SRC, ELEMENT_A, ELEMENT_IMG
 from linklist cimport (
-    LAST_BLANK, LinkList, add_text, close_item, drop_item, is_absolute, list_value, open_item, trim,
+    LAST_BLANK, LinkList, add_text, close_item, drop_item, is_absolute, list_value, open_item,
+    put_coded_text, trim,
 )
+from xmlbase cimport BaseRow, BaseStack, enter_element, leave_element, tell_bases
 from xmltag cimport Tag, begins, begins_name, behind_text, read_tag, skip_declaration
 
 cdef enum:
@@ -39,6 +45,8 @@ cdef struct Detail:
 
 cdef struct Document:
     LinkList found
+    uint32_t noted  # links of which all is noted
+    BaseStack bases
     const uint8_t *end
     bint every  # list all href and src, and all text that is a URL
     bint wants_details
@@ -61,12 +69,17 @@ cdef void read_text(Document *doc, Tag *tag, uint8_t element, bint is_sure) noex
     open_item(&doc.found)
 
 
-cdef void note_details(Document *doc, Span name, Span rel) noexcept nogil:
-    """Note whose link was listed last, unless that is known."""
+cdef void note_link(Document *doc, Span name, Span rel) noexcept nogil:
+    """Note what the link that was listed last is relative to and whose it is, if one was listed."""
     cdef Detail detail = Detail(name, rel)
-    if not doc.wants_details or doc.details.size == doc.found.count * sizeof(Detail):
+    if doc.noted == doc.found.count:
         return
-    if not append(&doc.details, Span(<const uint8_t *>&detail, sizeof(Detail))):
+    doc.noted = doc.found.count
+    if not tell_bases(&doc.bases, doc.found.start):
+        doc.found.no_memory = True
+    if doc.wants_details and not append(
+        &doc.details, Span(<const uint8_t *>&detail, sizeof(Detail))
+    ):
         doc.found.no_memory = True
 
 
@@ -74,7 +87,7 @@ cdef void list_attribute(
     Document *doc, const Tag *tag, Span value, uint8_t attribute
 ) noexcept nogil:
     list_value(&doc.found, value, ELEMENT_A, attribute, True)
-    note_details(doc, tag.name, tag.rel)
+    note_link(doc, tag.name, tag.rel)
 
 
 cdef void take_tag(Document *doc, Tag *tag) noexcept nogil:
@@ -108,19 +121,11 @@ cdef const uint8_t *end_tag(Document *doc, const uint8_t *p) noexcept nogil:
     p = read_tag(p, doc.end, &tag)
     if p != NULL and equals_span(tag.name, doc.reading):
         close_item(&doc.found, doc.element, 0, doc.is_sure)
-        note_details(doc, doc.reading, Span(NULL, 0))
+        note_link(doc, doc.reading, Span(NULL, 0))
     drop_item(&doc.found)
+    if p != NULL:
+        leave_element(&doc.bases, tag.name)
     return p
-
-
-cdef bint equals_span(Span one, Span two) noexcept nogil:
-    cdef size_t i
-    if one.size != two.size:
-        return False
-    for i in range(one.size):
-        if one.data[i] != two.data[i]:
-            return False
-    return True
 
 
 cdef const uint8_t *start_tag(Document *doc, const uint8_t *p) noexcept nogil:
@@ -128,7 +133,10 @@ cdef const uint8_t *start_tag(Document *doc, const uint8_t *p) noexcept nogil:
     memset(&tag, 0, sizeof(Tag))
     p = read_tag(p, doc.end, &tag)
     if p != NULL:
+        enter_element(&doc.bases, &tag)
         take_tag(doc, &tag)
+        if tag.is_empty:
+            leave_element(&doc.bases, tag.name)
     return p
 
 
@@ -228,7 +236,10 @@ cdef class Listing:
     ``links`` holds ``found_link`` items (docs/protocol.md, section 6) in the order of the
     document, ``count`` of them; ``dropped`` more were found behind the limit.
     ``root`` is the name of an XML document's first element, in lower case and without its prefix;
-    empty when there is none. ``base`` is the xml:base of that element, None when it has none.
+    empty when there is none.
+    ``bases`` tells what links are relative to: rows of an offset in ``links``, a level and a value.
+    From that link on so many of the bases before stay, and this one follows, which is relative to
+    them; None = none follows. Links before the first row are relative to the document.
     ``details`` has for each link of an XML document, when they were asked for: the name of its
     element without a prefix, and its rel as it is written, None where it has none.
     """
@@ -237,7 +248,7 @@ cdef class Listing:
     cdef readonly Py_ssize_t count
     cdef readonly Py_ssize_t dropped
     cdef readonly bytes root
-    cdef readonly bytes base
+    cdef readonly list bases
     cdef readonly list details
 
 
@@ -248,6 +259,29 @@ cdef list details_of(const Document *doc):
         (bytes_of(detail[i].name), bytes_of(detail[i].rel))
         for i in range(doc.details.size // sizeof(Detail))
     ]
+
+
+cdef list bases_of(const BaseStack *bases):
+    cdef const BaseRow *row = <const BaseRow *>bases.rows.data
+    cdef size_t i
+    return [
+        (row[i].start, row[i].level, decoded(row[i].value))
+        for i in range(bases.rows.size // sizeof(BaseRow))
+    ]
+
+
+cdef bytes decoded(Span value):
+    """The value of an attribute, None where there is none."""
+    cdef Buffer text
+    if value.data == NULL:
+        return None
+    memset(&text, 0, sizeof(text))
+    if not reserve(&text, TEXT_GROWTH * value.size):
+        raise MemoryError
+    try:
+        return text.data[:put_coded_text(value, text.data, True)]
+    finally:
+        release(&text)
 
 
 cdef bytes bytes_of(Span span):
@@ -272,6 +306,7 @@ cdef Listing take_results(LinkList *found):
     result.count = found.count
     result.dropped = found.dropped
     result.root = b""
+    result.bases = []
     result.details = []
     return result
 
@@ -306,13 +341,13 @@ def scan_xml(
     cdef Listing result
     try:
         result = take_results(&doc.found)
+        result.bases = bases_of(&doc.bases)
         result.details = details_of(&doc)
     finally:
+        release(&doc.bases.rows)
         release(&doc.details)
     if doc.has_root:
         result.root = doc.root.name.data[:doc.root.name.size].lower()
-        if doc.root.base.data != NULL:
-            result.base = doc.root.base.data[:doc.root.base.size]
     return result
 
 

@@ -138,12 +138,13 @@ cdef inline const uint8_t *read_tag(
         p += 1
     tag.name = local_part(Span(start, p - start), &tag.prefix)
     while p != NULL:
+        start = p
         while p < end and (p[0] == c'/' or html_class[p[0]] & IS_SPACE):
             p += 1
         if p >= end:
             return NULL
-        if p[0] == c'>':
-            tag.is_empty = (p - 1)[0] == c'/'
+        if p[0] == c'>':  # a "/" before it may be the end of a value without quotes
+            tag.is_empty = p > start and (p - 1)[0] == c'/'
             return p + 1
         start = p
         p += 1  # whatever it is, so that the loop ends

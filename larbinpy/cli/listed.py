@@ -6,7 +6,6 @@ from dataclasses import replace
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, Final
 
-from larbinpy import url as urls
 from larbinpy import wiring
 from larbinpy.cli.href import href
 from larbinpy.cli.linklines import (
@@ -88,12 +87,15 @@ def _lines(
 ) -> Iterator[Line]:
     watched = parsed(body, url, content_type, config, kind)
     document = document or Listing(b"")
-    target = urls.parse(document.base, url.url) if document.base else None
-    base = (target or url).url.decode("ascii")
+    found = (
+        (base.decode("ascii"), *link)
+        for base, links in document.runs(url.url)
+        for link in values_of(links)
+    )
     details = document.details or [(b"", None)] * document.count
     judged = chain(watched.judged(), repeat(BEYOND))
-    for (_, attribute, _, value), (name, rel), (resolved, code) in zip(
-        values_of(document.links), details, judged, strict=False
+    for (base, _, attribute, _, value), (name, rel), (resolved, code) in zip(
+        found, details, judged, strict=False
     ):
         written = href(value, base, "UTF-8") if config.url_mode == "whatwg" else resolved
         yield line_of(

@@ -8,11 +8,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Flag, auto
 from struct import Struct
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from larbinpy import url as urls
 from larbinpy._native import listscan
 from larbinpy.parse import decode
 from larbinpy.parse.charset import find_xml_encoding, to_utf8
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 XML_TYPES: Final = (
     b"application/xml",
@@ -57,13 +61,30 @@ class Listing:
     count: int = 0
     dropped: int = 0
     """Links behind the limit, which ``links`` does not hold."""
-    base: bytes | None = None
-    """What links are relative to, itself relative to the document; None = to the document."""
+    bases: list[tuple[int, int, bytes | None]] = field(default_factory=list)
+    """What links are relative to, as ``listscan.Listing`` tells it; see ``runs``."""
     is_sitemap: bool = False
     is_index: bool = False
     """The links are sitemaps."""
     details: list[tuple[bytes, bytes | None]] = field(default_factory=list)
     """Name and rel of the element of each link of XML, when they were asked for."""
+
+    def runs(self, url: bytes) -> Iterator[tuple[bytes, bytes]]:
+        """The links in runs of those that are relative to the same URL, behind that.
+
+        Args:
+            url: of the document.
+        """
+        start, around = 0, [url]
+        for end, level, value in self.bases:
+            if start < end:
+                yield around[-1], self.links[start:end]
+            del around[level + 1 :]
+            if value is not None:
+                base = urls.parse(value, around[-1])
+                around.append(base.url if base else around[-1])
+            start = end
+        yield around[-1], self.links[start:]
 
     def cut(self, most: int) -> None:
         """Drop the links behind the first ``most``."""
@@ -175,5 +196,5 @@ def _listing(found: listscan.Listing) -> Listing:
     is_index = found.root == b"sitemapindex"
     is_sitemap = is_index or found.root == b"urlset"
     return Listing(
-        found.links, found.count, found.dropped, found.base, is_sitemap, is_index, found.details
+        found.links, found.count, found.dropped, found.bases, is_sitemap, is_index, found.details
     )

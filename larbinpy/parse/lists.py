@@ -131,9 +131,9 @@ class ListReader:
     def _follow(self, page: Page, reading: Reading, document: Listing) -> None:
         if document.is_index:
             document.cut(self._max_sitemaps)
-        base = self._make_base(page.url)
-        target = urls.parse(document.base, page.url) if document.base else None
-        resolved = urls.resolve(self._make_base(target.url) if target else base, document.links)
+        resolved = b"".join(
+            urls.resolve(self._make_base(base), links) for base, links in document.runs(page.url)
+        )
         own_host = urls.host_of(page.url)
         if not document.is_sitemap and page.kind != Kind.SITEMAP:
             self._take(page, reading, resolved, host=own_host, dropped=document.dropped)

@@ -63,6 +63,9 @@ def test_feeds_and_other_xml(run: Any) -> None:
         "element": "link", "attribute": "href", "value": "x", "url": "http://h.example/b/x",
         "rel": "alternate", "text": None, "verdict": "followed",
     }  # fmt: skip
+    nested = ATOM.replace(b"<link", b"<link href=1 /><entry xml:base=c/><link")
+    found = run(nested, type_="application/atom+xml; charset=utf-8")
+    assert [one["url"] for one in found] == ["http://h.example/b/1", "http://h.example/b/c/x"]
     found = run(b"<a><b:img src='1'/><c>http://o.example/</c></a>", "--set", "plainLinks")
     assert [(one["element"], one["attribute"], one["value"]) for one in found] == [
         ("img", "src", "1"), ("c", None, "http://o.example/")

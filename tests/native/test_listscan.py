@@ -22,7 +22,9 @@ PIECES = [
     *b"<urlset> </urlset> <rss> <feed> <a:b:loc> <!-- --> <![CDATA[ ]]> <? ?> <! > [ ]".split(),
     b"<link href='http://h/1' rel=alternate>", b'<link href="/2" rel=" enclosure ">',
     b"<atom:link href=/3/>", b'<guid isPermaLink="false">', b"<guid isPermaLink=true>",
-    b"<x src=s href=h>", b"<feed xml:base='http://b/'>", b"<!DOCTYPE x [<!ENTITY a '>'>]>",
+    b"<x src=s href=h>", b"<feed xml:base='http://b/'>", b"<rss XML:BASE=&#98;>", b"</rss>",
+    b"<link href=4 xml:base=c />", b"<link xml:base=''>", b"</feed>",
+    b"<!DOCTYPE x [<!ENTITY a '>'>]>",
     b"http://u/", b"HTTPS://v/?a=1&amp;b", b"&#47;", b"&#x2f;", b"&#0;", b"&#1114112;", b"&#xD800;",
     b"&lt;", b"&copy;", b"&amp", b"&", b"&#;", b"&#x;", b"&#00000000047;", b"'", b'"', b"=", b"/",
     b"<", b">", b" ", b"\n", b"\r", b"\0", b"\x0b", b"\xe9", b"\xc3\xa9", b"\xff", b"(", b").",
@@ -88,14 +90,56 @@ def test_an_rss_feed() -> None:
 
 
 def test_an_atom_feed() -> None:
-    """The href of link, but not of media; the base of its root is told."""
+    """The href of link, but not of media."""
     text = (
-        b'<feed xml:base="http://a.test/x/"><link rel="self" href="feed"/>'
+        b'<feed><link rel="self" href="feed"/>'
         b"<entry><link href='1'/><link rel='enclosure' href='a.mp3'/><id>no</id></entry></feed>"
     )
     found = listscan.scan_xml(text)
-    assert (found.root, found.base) == (b"feed", b"http://a.test/x/")
+    assert found.root == b"feed"
     assert values(found) == [b"feed", b"1"]
+
+
+HEAD = 8
+"""Bytes before the value of a link."""
+
+
+def test_bases_are_told_where_they_change() -> None:
+    """A row for each that begins before a link, and one where only some end."""
+    text = (
+        b"<feed xml:base='a'><entry xml:base='&#98;'><link href=1 /><link href=2 /></entry>"
+        b"<entry xml:base='c'></entry><link href=3 /><entry xml:base=''><link>4</link></entry>"
+    )
+    at = HEAD + 1
+    assert listscan.scan_xml(text).bases == [
+        (0, 0, b"a"), (0, 1, b"b"), (2 * at, 1, None), (3 * at, 1, b""),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (b"<r xml:base=a><r><r/></r><x href=1></r><x href=2>", [(0, 0, b"a"), (9, 0, None)]),
+        (
+            b"<p xml:base=a><q xml:base=b><i href=1></p><i href=2>",
+            [(0, 0, b"a"), (0, 1, b"b"), (9, 0, None)],
+        ),
+        (b"<p xml:base=a/></q></r><i href=1>", [(0, 0, b"a/")]),
+        (b"<p xml:base=a /><i href=1>", []),
+    ],
+)
+def test_an_end_tag_ends_its_element_and_all_in_it(
+    text: bytes, expected: list[tuple[int, int, bytes | None]]
+) -> None:
+    """What is not well-formed loses a base and nothing else."""
+    assert listscan.scan_xml(text, every=True).bases == expected
+
+
+def test_bases_that_are_too_deep_are_passed_over() -> None:
+    """Their number is bounded, whatever a document nests."""
+    text = b"".join(b"<x%d xml:base=%d/>" % (n, n) for n in range(10)).replace(b"/", b"")
+    rows = listscan.scan_xml(text + b"<i href=1>", every=True).bases
+    assert rows == [(0, n, b"%d" % n) for n in range(8)]
 
 
 def test_every_link_of_xml() -> None:

@@ -250,9 +250,17 @@ def test_a_feed_is_followed_like_a_page() -> None:
 
 
 def test_links_of_a_feed_are_relative_to_its_base() -> None:
-    """xml:base of the root counts."""
-    reading = linked(b"<feed xml:base='../y/'><entry><link href='1'/></entry></feed>")
-    assert urls(reading) == [b"http://a.test/y/1"]
+    """xml:base of each element around a link counts (RFC 4287, section 2)."""
+    reading = linked(
+        b"<feed xml:base='../y/'><link href='1'/>"
+        b"<entry xml:base='z/'><link href='2'/><link xml:base='/&amp;/' href='3'/></entry>"
+        b"<entry xml:base='http://b.test/'><link>4</link></entry><link href='5'/>"
+        b"<entry xml:base='mailto:x'><link href='6'/></entry></feed>"
+    )
+    assert urls(reading) == [
+        b"http://a.test/y/1", b"http://a.test/y/z/2", b"http://a.test/&/3", b"http://b.test/4",
+        b"http://a.test/y/5", b"http://a.test/y/6",
+    ]  # fmt: skip
 
 
 def test_a_feed_is_a_page_where_its_type_is_accepted() -> None:

@@ -17,6 +17,7 @@ NAMED: Final = {b"amp": "&", b"lt": "<", b"gt": ">", b"quot": '"', b"apos": "'"}
 REFERENCE: Final = re.compile(rb"&(?:#(\d{1,8})|#x([0-9a-fA-F]{1,7})|(amp|lt|gt|quot|apos));")
 ABSOLUTE: Final = re.compile(rb"https?://", re.IGNORECASE)
 IN_PROSE: Final = re.compile(rb"(?<![A-Za-z])https?://[^\x00-\x20<>\"`{}|\\^\x7f]*", re.IGNORECASE)
+MOST_BASES: Final = 8
 PUNCTUATION: Final = b".,;:!?')]*_"
 NAME_START: Final = re.compile(rb"[A-Za-z_:\x80-\xff]")
 
@@ -31,7 +32,7 @@ class Listing:
     count: int = 0
     dropped: int = 0
     root: bytes = b""
-    base: bytes | None = None
+    bases: list[tuple[int, int, bytes | None]] = field(default_factory=list)
     details: list[tuple[bytes, bytes | None]] = field(default_factory=list)
 
 
@@ -61,6 +62,12 @@ class Tag:
                 return value
         return None
 
+    @property
+    def base(self) -> bytes | None:
+        """The first xml:base."""
+        found = [value for name, value in self.attributes.items() if name.lower() == b"xml:base"]
+        return found[0] if found else None
+
 
 def clean(text: bytes) -> bytes:
     """Valid UTF-8 without NUL."""
@@ -86,6 +93,16 @@ def decoded(text: bytes) -> bytes:
     return b"".join([*parts, clean(text[at:])])
 
 
+@dataclass(eq=False)
+class Base:
+    """An open element that has an xml:base."""
+
+    name: bytes
+    value: bytes
+    inner: int = 0
+    """Elements of the same name that are open in it, and have none."""
+
+
 class Scan:
     """One document on its way."""
 
@@ -96,6 +113,9 @@ class Scan:
         self.has_root = False
         self.reading: tuple[bytes, int, bool] | None = None
         self.value = b""
+        self.bases: list[Base] = []
+        self.told: list[Base] = []
+        """The bases of the latest link."""
 
     def add(
         self,
@@ -113,6 +133,7 @@ class Scan:
         if self.found.count == self.max_links:
             self.found.dropped += 1
             return
+        self.tell_bases(len(self.found.links))
         self.found.links += FOUND_HEAD.pack(element, attribute, 0, 0, len(value)) + value
         self.found.count += 1
         self.found.details.append((name, rel))
@@ -134,12 +155,13 @@ class Scan:
         tag = Tag(text[at:end], end)
         at = end
         while True:
+            start = at
             while at < len(text) and text[at] in SPACE + b"/":
                 at += 1
             if at >= len(text):
                 raise EndOfDocument
             if text[at] == ord(">"):
-                tag.is_empty = text[at - 1] == ord("/")
+                tag.is_empty = text[start:at].endswith(b"/")
                 tag.end = at + 1
                 return tag
             start = at
@@ -191,8 +213,14 @@ class Scan:
         if not self.has_root:
             self.has_root = True
             self.found.root = tag.local
-            base = [value for name, value in tag.attributes.items() if name.lower() == b"xml:base"]
-            self.found.base = base[0] if base else None
+        self.enter(tag)
+        self.take(tag, every=every)
+        if tag.is_empty:
+            self.reading = None
+            self.leave(tag.bare)
+
+    def take(self, tag: Tag, *, every: bool) -> None:
+        """What a start tag means."""
         self.reading, self.value = None, b""
         name, rel = tag.bare, tag.get(b"rel")
         reading: tuple[int, bool] | None = None
@@ -212,7 +240,7 @@ class Scan:
         elif tag.local == b"guid":
             is_url = (tag.get(b"ispermalink") or b"").strip(BLANKS).lower() != b"false"
             reading = (A, False) if is_url else None
-        if reading and not tag.is_empty:
+        if reading:
             self.reading = (tag.bare, *reading)
 
     def end(self, tag: Tag) -> None:
@@ -220,6 +248,41 @@ class Scan:
             name, element, is_sure = self.reading
             self.add(self.value, element, is_sure=is_sure, name=name)
         self.reading, self.value = None, b""
+        self.leave(tag.bare)
+
+    # --- bases -----------------------------------------------------------------------------------
+
+    def enter(self, tag: Tag) -> None:
+        if tag.base is not None and len(self.bases) < MOST_BASES:
+            self.bases.append(Base(tag.bare, tag.base))
+        elif known := self.innermost(tag.bare):
+            known.inner += 1
+
+    def leave(self, name: bytes) -> None:
+        if known := self.innermost(name):
+            if known.inner:
+                known.inner -= 1
+            else:
+                del self.bases[self.bases.index(known) :]
+
+    def innermost(self, name: bytes) -> Base | None:
+        """The latest open element of this name that has a base."""
+        return next((base for base in reversed(self.bases) if base.name == name), None)
+
+    def tell_bases(self, start: int) -> None:
+        """A link stands here: tell how the bases differ from those of the link before."""
+        same = 0
+        for known, now in zip(self.told, self.bases, strict=False):
+            if known is not now:
+                break
+            same += 1
+        rows: list[tuple[int, int, bytes | None]] = [
+            (start, level, decoded(base.value)) for level, base in enumerate(self.bases)
+        ]
+        if len(self.bases) == same < len(self.told):
+            rows.append((start, same, None))
+        self.found.bases += rows[same:]
+        self.told = self.bases[:]
 
     def run(self, *, every: bool) -> None:
         text, at = self.text, 0
@@ -274,4 +337,4 @@ def scan_text(text: bytes, max_links: int = 50_000) -> Listing:
 
 def fields(found: Listing) -> tuple[object, ...]:
     """All that a listing says."""
-    return found.links, found.count, found.dropped, found.root, found.base
+    return found.links, found.count, found.dropped, found.root, found.bases
