@@ -12,6 +12,7 @@ from larbinpy._native.hosts import HostTable
 from larbinpy.cli.bench_runs import resident_bytes
 from larbinpy.dns.addresses import Addresses
 from larbinpy.dns.base import Answer
+from larbinpy.dns.rights import Rights
 from larbinpy.politeness.backoff import Backoff, Trouble
 from larbinpy.politeness.gate import Gate
 from larbinpy.politeness.outage import Line
@@ -70,14 +71,12 @@ def _grown(count: int, is_ruled: bool) -> float:
     before = resident_bytes()
     line = Line(random.Random(1))
     table = HostTable(wait_ns=10**9, wait_ip_ns=10**9)
-    addresses = Addresses(
-        table,
-        _Names(),
+    rights = Rights(
         is_askable=_yes,
         is_allowed=_yes,
         named=_Nobody(),  # type: ignore[arg-type]  # all that is asked of it
-        line=line,
     )
+    addresses = Addresses(table, _Names(), rights, line=line)
     gate = Gate(b"larbin")
     backoff = Backoff(random.Random(1), wait_ns=10**9, dead_ns=10**9)
     shown = HostContents()

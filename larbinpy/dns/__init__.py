@@ -5,4 +5,9 @@ Out: one ``Answer`` per host asked for: addresses with an expiry, or why there a
 Remembers: answers and failures until they expire, bounded.
 Invariant: at most one lookup per name is under way, and each ends within ``LOOKUP_S``.
 Process: the shard.
+
+``addresses`` keeps hosts supplied: ``lookups`` are the names that are asked for, ``rights`` which
+addresses may be used, ``book`` what is known of each host.
+``resolver`` asks name servers, or ``behind`` nobody, where a proxy does; ``names`` is what needs no
+server, ``cache`` what was answered before, ``named`` the hosts of the operator.
 """

@@ -168,7 +168,7 @@ class Shard:
             self._say(f"{error}; the last pages will be fetched again")
 
     def _commit(self) -> None:
-        self._addresses.commit()
+        self._addresses.rights.commit()
         self._frontier.commit()
 
     # --- time ------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from larbinpy.dns.addresses import Addresses
 from larbinpy.dns.behind import ProxiedResolver
 from larbinpy.dns.named import FILE_NAME, NamedHosts
 from larbinpy.dns.resolver import AresResolver
+from larbinpy.dns.rights import Rights
 from larbinpy.errors import ConfigError
 from larbinpy.fetch.guard import is_public
 from larbinpy.politeness import identity
@@ -40,9 +41,11 @@ def make_addresses(
     return Addresses(
         hosts,
         make_resolver(config, loop, clock),
-        is_askable=askable(config),
-        is_allowed=allowed(config),
-        named=NamedHosts(start.directory / FILE_NAME),
+        Rights(
+            is_askable=askable(config),
+            is_allowed=allowed(config),
+            named=NamedHosts(start.directory / FILE_NAME),
+        ),
         line=line,
         not_before_ns=0 if is_new else _after_restart_ns(config, clock),
     )

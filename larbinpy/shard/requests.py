@@ -39,8 +39,8 @@ class Requests:
 
     __slots__ = (
         "_addresses", "_bandwidth", "_budgets", "_clock", "_errands", "_fetcher", "_flow",
-        "_frontier", "_gate", "_handover", "_manners", "_novelty", "_parts", "_plain", "_rules",
-        "_scope", "_slots", "_suspects", "_tickets",
+        "_frontier", "_gate", "_handover", "_manners", "_novelty", "_parts", "_plain", "_rights",
+        "_rules", "_scope", "_slots", "_suspects", "_tickets",
     )  # fmt: skip
 
     def __init__(self, parts: ShardParts, flow: Flow, rules: Rules) -> None:
@@ -62,6 +62,7 @@ class Requests:
         self._suspects = parts.suspects
         self._scope = parts.scope
         self._tickets = parts.tickets
+        self._rights = parts.addresses.rights
         self._plain = PlainStarts(
             parts.gate.origins,
             parts.gate.is_open,
@@ -174,7 +175,7 @@ class Requests:
 
     def _send(self, job: FetchJob) -> None:
         is_kept = self._parts.keeps_connections or job.kind is not Kind.PAGE
-        is_named = self._addresses.is_named(job.host_id, job.host)
+        is_named = self._rights.is_named(job.host_id, job.host)
         self._fetcher.submit(job, keep=is_kept, is_named=is_named)
 
     def _begin(self, job: FetchJob, now: int) -> None:
@@ -183,7 +184,7 @@ class Requests:
             self._fail(job, now)
             return
         is_seed = bool(job.flags & LINK_SEED)
-        if not self._addresses.permits(job.host_id, job.host, is_seed=is_seed):
+        if not self._rights.permits(job.host_id, job.host, is_seed=is_seed):
             self._refuse(job, Outcome.FORBIDDEN_ADDRESS, NOT_PUBLIC)
             self._frontier.skip(job.host_id)
             return

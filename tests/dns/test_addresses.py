@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from random import Random
 
 import pytest
 
 from larbinpy._native.hosts import FAILED, IDLE, NEW, RESOLVING, SCHEDULED, HostTable
-from larbinpy.dns.addresses import MAX_LOOKUPS, Addresses
+from larbinpy.dns.addresses import Addresses
 from larbinpy.dns.base import Answer
+from larbinpy.dns.lookups import MAX_LOOKUPS
 from larbinpy.dns.named import NamedHosts
+from larbinpy.dns.rights import Rights
 from larbinpy.politeness.outage import Line
 from larbinpy.records import Outcome
+from tests.dns.resolvers import NOWHERE, ToldResolver
 from tests.native.hostrecords import batch
 
 SECOND = 10**9
@@ -21,43 +23,6 @@ IP = bytes([192, 0, 2, 1])
 OTHER = bytes([192, 0, 2, 2])
 IP6 = bytes(15) + b"\x07"
 HOST = b"a.org"
-NOWHERE = Path("/nonexistent/named")
-
-
-class Resolver:
-    """Answers what it is told."""
-
-    def __init__(self) -> None:
-        self.asked: list[bytes] = []
-        self.found: list[Answer] = []
-
-    def submit(self, host: bytes) -> None:
-        self.asked.append(host)
-
-    def submit_further(self, host: bytes) -> None:
-        self.submit(host)
-
-    def answers(self) -> list[Answer]:
-        found, self.found = self.found, []
-        return found
-
-    def wait_s(self) -> float:
-        return -1.0
-
-    def close(self) -> None:
-        pass
-
-
-def addresses_of_all(table: HostTable, resolver: Resolver, line: Line) -> Addresses:
-    """Every address may be asked."""
-    return Addresses(
-        table,
-        resolver,
-        is_askable=lambda _: True,
-        is_allowed=lambda _: True,
-        named=NamedHosts(NOWHERE),
-        line=line,
-    )
 
 
 class Web:
@@ -65,12 +30,15 @@ class Web:
 
     def __init__(self, *, not_before_ns: int = 0) -> None:
         self.table = HostTable(wait_ns=SECOND, wait_ip_ns=0)
-        self.resolver = Resolver()
+        self.resolver = ToldResolver()
         self.line = Line(Random(1))
         self.addresses = Addresses(
-            self.table, self.resolver, is_askable=lambda ip: ip != OTHER,
-            is_allowed=lambda _: True, named=NamedHosts(NOWHERE), line=self.line,
-            not_before_ns=not_before_ns,
+            self.table, self.resolver,
+            Rights(
+                is_askable=lambda ip: ip != OTHER, is_allowed=lambda _: True,
+                named=NamedHosts(NOWHERE),
+            ),
+            line=self.line, not_before_ns=not_before_ns,
         )  # fmt: skip
 
     def put(self, host: bytes = HOST) -> int:

@@ -12,6 +12,7 @@ from larbinpy.dns.addresses import Addresses
 from larbinpy.dns.base import Answer
 from larbinpy.dns.named import NamedHosts
 from larbinpy.dns.names import stand_in
+from larbinpy.dns.rights import Rights
 from larbinpy.politeness.outage import Line
 from tests.native.hostrecords import batch
 
@@ -69,9 +70,11 @@ class World:
         return Addresses(
             self.hosts,
             self.resolver,
-            is_askable=lambda ip: ip != NOBODYS,
-            is_allowed=lambda ip: ip[0] != PRIVATE[0],
-            named=NamedHosts(self.path),
+            Rights(
+                is_askable=lambda ip: ip != NOBODYS,
+                is_allowed=lambda ip: ip[0] != PRIVATE[0],
+                named=NamedHosts(self.path),
+            ),
             line=Line(Random(1)),
         )
 
@@ -180,7 +183,7 @@ def test_private_addresses_are_left_out(world: World) -> None:
     """Where a name has public ones too."""
     host = world.add(b"a", PRIVATE, ONE)
     assert world.addresses.ip(host) == ONE
-    assert world.addresses.permits(host, b"a", is_seed=False)
+    assert world.addresses.rights.permits(host, b"a", is_seed=False)
     assert not world.addresses.fails_over(host, 0)
 
 
@@ -189,13 +192,12 @@ def test_private_hosts_are_for_urls_of_the_operator(world: World) -> None:
     first, second = world.add(b"a", PRIVATE), world.add(b"b", PRIVATE)
     asked = [(first, False), (first, True), (first, False), (second, False)]
     hosts = {first: b"a", second: b"b"}
-    permits = [world.addresses.permits(host, hosts[host], is_seed=seed) for host, seed in asked]
+    rights = world.addresses.rights
+    permits = [rights.permits(host, hosts[host], is_seed=seed) for host, seed in asked]
     assert permits == [False, True, True, False]
-    assert [world.addresses.is_named(host, hosts[host]) for host in (first, second)] == [
-        True,
-        False,
-    ]
-    world.addresses.commit()
+    named = [rights.is_named(host, hosts[host]) for host in (first, second)]
+    assert named == [True, False]
+    rights.commit()
     assert world.path.read_bytes() == b"a\n"
 
 
@@ -204,15 +206,15 @@ def test_hosts_may_be_named_before_they_are_looked_up(world: World) -> None:
     world.resolver.table = {b"a": (PRIVATE,), b"b": (PRIVATE,)}
     first = world.add(b"a", PRIVATE)
     world.addresses.name_all([b"a", b"b", b"elsewhere"])
-    assert world.addresses.permits(first, b"a", is_seed=False)
-    world.addresses.commit()
+    assert world.addresses.rights.permits(first, b"a", is_seed=False)
+    world.addresses.rights.commit()
     world.hosts = HostTable(wait_ns=0, wait_ip_ns=0)
     world.addresses = world.restarted()
     again, other = world.add(b"a", PRIVATE), world.add(b"b", PRIVATE)
-    assert world.addresses.permits(again, b"a", is_seed=False)
-    assert not world.addresses.permits(other, b"b", is_seed=False)
+    assert world.addresses.rights.permits(again, b"a", is_seed=False)
+    assert not world.addresses.rights.permits(other, b"b", is_seed=False)
     world.addresses.name_all([b"b"])
-    assert world.addresses.permits(other, b"b", is_seed=False)
+    assert world.addresses.rights.permits(other, b"b", is_seed=False)
 
 
 def test_what_may_not_be_asked_at_all_is_for_nobody(world: World) -> None:
@@ -222,7 +224,7 @@ def test_what_may_not_be_asked_at_all_is_for_nobody(world: World) -> None:
     host = world.add(b"a", NOBODYS)
     assert world.hosts.state_of(host) == FAILED
     other = world.add(b"b", NOBODYS, PRIVATE)
-    assert world.addresses.permits(other, b"b", is_seed=True)
+    assert world.addresses.rights.permits(other, b"b", is_seed=True)
     assert world.addresses.ip(other) == PRIVATE
 
 
@@ -232,7 +234,7 @@ def test_a_public_name_that_becomes_private_is_closed(world: World) -> None:
     world.resolver.table[b"a"] = (PRIVATE,)
     world.renew(host, b"a", 2 * TTL_NS)
     world.turn(2 * TTL_NS)
-    assert not world.addresses.permits(host, b"a", is_seed=False)
+    assert not world.addresses.rights.permits(host, b"a", is_seed=False)
 
 
 def test_what_only_a_proxy_knows_is_no_address(world: World) -> None:

@@ -9,7 +9,8 @@ from larbinpy.dns.base import Answer
 from larbinpy.politeness.outage import Line
 from larbinpy.records import FetchJob, Kind
 from larbinpy.shard.errands import LOOK_NS, PATIENCE_NS, Errands
-from tests.dns.test_addresses import IP, NOW, SECOND, Resolver, addresses_of_all
+from tests.dns.resolvers import ToldResolver, addresses_of_all
+from tests.dns.test_addresses import IP, NOW, SECOND
 
 
 class Web:
@@ -17,7 +18,7 @@ class Web:
 
     def __init__(self) -> None:
         self.table = HostTable(wait_ns=SECOND, wait_ip_ns=0)
-        self.resolver = Resolver()
+        self.resolver = ToldResolver()
         self.addresses = addresses_of_all(self.table, self.resolver, Line(Random(1)))
         self.errands = Errands(self.table, self.addresses)
 

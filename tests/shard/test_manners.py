@@ -17,7 +17,7 @@ from larbinpy.politeness.backoff import Backoff
 from larbinpy.politeness.outage import SILENT, Line
 from larbinpy.records import ID_WITHOUT_ENQ, FetchJob, FetchResult, Kind, Outcome
 from larbinpy.shard.manners import LINE_REASON, Fate, Manners
-from tests.dns.test_addresses import Resolver, addresses_of_all
+from tests.dns.resolvers import ToldResolver, addresses_of_all
 from tests.frontier.logs import links, open_log
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Shard:
         self.frontier = Frontier(shard=0, fifo=self.fifo, table=self.table, seen=ExactSeen())
         self.frontier.restore(found)
         self.line = Line(Random(1))
-        self.resolver = Resolver()
+        self.resolver = ToldResolver()
         self.addresses = addresses_of_all(self.table, self.resolver, self.line)
         self.manners = Manners(
             table=self.table,
@@ -428,7 +428,7 @@ def test_the_first_failure_asks_for_more_addresses(shard: Shard) -> None:
     answered(shard, bytes((9, 9, 9, 1)))
     job = shard.take()
     shard.end(job, Outcome.NO_CONNECTION)
-    assert shard.resolver.asked == [HOST] * 2
+    assert shard.resolver.further == [HOST]
     answered(shard, bytes((9, 9, 9, 1)), bytes(15) + b"\7")
     shard.end(job, Outcome.NO_CONNECTION)
-    assert shard.resolver.asked == [HOST] * 2
+    assert shard.resolver.further == [HOST]
