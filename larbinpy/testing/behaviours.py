@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import gzip
-import time
-import zlib
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Final
 
-import brotli
-import zstandard
-
 from larbinpy.records import Outcome
+from larbinpy.testing.attacks import (
+    CHUNKED,
+    HTML,
+    PAGE,
+    REDIRECTS,
+    bombing,
+    encoded,
+    flood,
+    gzip_page,
+    moved,
+    raw_deflate,
+    redirect_chain,
+    six_times,
+    slow_header,
+    slowly,
+    smuggled_location,
+)
 from larbinpy.testing.scripts import (
     answer,
     answer_and_close,
@@ -23,16 +34,8 @@ from larbinpy.testing.scripts import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from larbinpy.testing.servers import Script
 
-    from larbinpy.testing.servers import Connection, Script
-
-PAGE: Final = b"<p>hello"
-HTML: Final = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
-CHUNKED: Final = HTML + b"Transfer-Encoding: chunked\r\n\r\n"
-BOMB_BYTES: Final = 64 << 20
-BOMBS: Final = (b"gzip", b"br", b"zstd")
-REDIRECTS: Final = 11
 HTTP: Final = "http"
 TLS: Final = "tls"
 TLS_SILENT: Final = "tls-silent"
@@ -56,96 +59,6 @@ class Behaviour:
     """``HTTP``, or a server of its own, where the request for robots.txt ends so already."""
     pages: int = 1
     """URLs of it that are fetched."""
-
-
-def _gzip_page(data: bytes) -> Script:
-    return answer(response(data, fields=_encoded(b"gzip")))
-
-
-def _encoded(coding: bytes) -> bytes:
-    return b"Content-Type: text/html\r\nContent-Encoding: %b\r\n" % coding
-
-
-@cache
-def bomb(coding: bytes) -> bytes:
-    """So many zero bytes, packed."""
-    pack: dict[bytes, Callable[[bytes], bytes]] = {
-        b"gzip": gzip.compress,
-        b"br": lambda data: brotli.compress(data, quality=1),
-        b"zstd": zstandard.compress,
-    }
-    return pack[coding](bytes(BOMB_BYTES))
-
-
-def _bombing(coding: bytes) -> Script:
-    def script(connection: Connection) -> None:
-        connection.read_request()
-        connection.send(response(bomb(coding), fields=_encoded(coding)))
-        connection.wait_closed()
-
-    return script
-
-
-def _raw_deflate(data: bytes) -> bytes:
-    packer = zlib.compressobj(wbits=-15)
-    return packer.compress(data) + packer.flush()
-
-
-def _six_times(data: bytes) -> bytes:
-    for _ in range(6):
-        data = gzip.compress(data)
-    return data
-
-
-def _slowly(head: bytes, piece: bytes) -> Script:
-    """A piece a second."""
-
-    def script(connection: Connection) -> None:
-        connection.read_request()
-        connection.send(head)
-        while True:
-            time.sleep(1)
-            connection.send(piece)
-
-    return script
-
-
-def _slow_header(connection: Connection) -> None:
-    connection.read_request()
-    for byte in HTML * 10:
-        connection.send(bytes((byte,)))
-        time.sleep(1)
-
-
-def _flood(connection: Connection) -> None:
-    """Chunk extensions, as fast as they are taken without keeping a core busy."""
-    connection.read_request()
-    connection.send(CHUNKED + b"1;")
-    while True:
-        connection.send(b"x" * 50_000)
-        time.sleep(0.02)
-
-
-def _moved(location: bytes, more: bytes = b"") -> bytes:
-    return response(status=b"302 Found", fields=b"Location: %b\r\n%b" % (location, more))
-
-
-def _redirect_chain(connection: Connection) -> None:
-    """``/`` to ``/1``, that to ``/2`` and so on, more often than is followed."""
-    while head := connection.read_request():
-        number = int(head.split()[1].strip(b"/") or b"0") + 1
-        connection.send(_moved(b"/%d" % number) if number <= REDIRECTS else response(PAGE))
-
-
-def _smuggled_location(connection: Connection) -> None:
-    """A target that would be two header lines, if it were taken as it reads decoded."""
-    while head := connection.read_request():
-        if head.split()[1] == b"/":
-            connection.send(_moved(b"/a%0d%0aX-Evil:%201"))
-        elif b"x-evil:" in head.lower().partition(b"\r\n")[2]:
-            connection.send(response(status=b"500 Smuggled"))
-        else:
-            connection.send(response(PAGE))
 
 
 _COOKIES: Final = b"".join(b"Set-Cookie: c%d=%b\r\n" % (n, b"x" * 4090) for n in range(50))
@@ -202,7 +115,7 @@ _FRAMING: Final = (
         "chunk-size-long", answer_and_close(CHUNKED + b"1" * 17 + b"\r\nhello\r\n"),
         Outcome.PROTOCOL_ERROR,
     ),
-    Behaviour("chunk-extension-endless", _flood, Outcome.PROTOCOL_ERROR),
+    Behaviour("chunk-extension-endless", flood, Outcome.PROTOCOL_ERROR),
     Behaviour(
         "trailers-endless",
         answer_for_ever(CHUNKED + b"1\r\na\r\n0\r\n", b"X-Late: 1\r\n" * 100),
@@ -274,42 +187,42 @@ _HEADERS: Final = (
 )  # fmt: skip
 
 _CODINGS: Final = (
-    Behaviour("gzip-bomb", _bombing(b"gzip"), Outcome.TOO_BIG),
-    Behaviour("br-bomb", _bombing(b"br"), Outcome.TOO_BIG),
-    Behaviour("zstd-bomb", _bombing(b"zstd"), Outcome.TOO_BIG),
+    Behaviour("gzip-bomb", bombing(b"gzip"), Outcome.TOO_BIG),
+    Behaviour("br-bomb", bombing(b"br"), Outcome.TOO_BIG),
+    Behaviour("zstd-bomb", bombing(b"zstd"), Outcome.TOO_BIG),
     Behaviour(
         "gzip-cut", answer_and_close(HTML + b"Content-Encoding: gzip\r\n\r\n",
                                      gzip.compress(PAGE * 100)[:-12]),
         Outcome.TRUNCATED,
     ),
     Behaviour(
-        "gzip-wrong-sum", _gzip_page(gzip.compress(PAGE)[:-8] + bytes(8)), Outcome.TRUNCATED,
+        "gzip-wrong-sum", gzip_page(gzip.compress(PAGE)[:-8] + bytes(8)), Outcome.TRUNCATED,
         body_bytes=len(PAGE),
     ),
     Behaviour(
-        "gzip-two-members", _gzip_page(gzip.compress(PAGE) * 2), Outcome.SUCCESS,
+        "gzip-two-members", gzip_page(gzip.compress(PAGE) * 2), Outcome.SUCCESS,
         body_bytes=2 * len(PAGE),
     ),
     Behaviour(
-        "gzip-and-garbage", _gzip_page(gzip.compress(PAGE) + b"garbage" * 9), Outcome.SUCCESS,
+        "gzip-and-garbage", gzip_page(gzip.compress(PAGE) + b"garbage" * 9), Outcome.SUCCESS,
         body_bytes=len(PAGE),
     ),
-    Behaviour("gzip-not", _gzip_page(PAGE), Outcome.SUCCESS, body_bytes=len(PAGE)),
+    Behaviour("gzip-not", gzip_page(PAGE), Outcome.SUCCESS, body_bytes=len(PAGE)),
     Behaviour(
         "gzip-twice",
-        answer(response(gzip.compress(gzip.compress(PAGE)), fields=_encoded(b"gzip, gzip"))),
+        answer(response(gzip.compress(gzip.compress(PAGE)), fields=encoded(b"gzip, gzip"))),
         Outcome.SUCCESS,
         body_bytes=len(PAGE),
     ),
     Behaviour(
         "gzip-six-times",
-        answer(response(_six_times(PAGE), fields=_encoded(b", ".join([b"gzip"] * 6)))),
+        answer(response(six_times(PAGE), fields=encoded(b", ".join([b"gzip"] * 6)))),
         Outcome.BAD_TYPE,
     ),
-    Behaviour("coding-unknown", answer(response(PAGE, fields=_encoded(b"rot13"))),
+    Behaviour("coding-unknown", answer(response(PAGE, fields=encoded(b"rot13"))),
               Outcome.BAD_TYPE),
     Behaviour(
-        "deflate-raw", answer(response(_raw_deflate(PAGE), fields=_encoded(b"deflate"))),
+        "deflate-raw", answer(response(raw_deflate(PAGE), fields=encoded(b"deflate"))),
         Outcome.SUCCESS, body_bytes=len(PAGE),
     ),
 )  # fmt: skip
@@ -324,24 +237,24 @@ _MANNERS: Final = (
     ),
     Behaviour("stalled", answer_and_stall(HTML + b"Content-Length: 9\r\n\r\nabc"), Outcome.TIMEOUT),
     Behaviour(
-        "slow-body", _slowly(HTML + b"Content-Length: 99\r\n\r\n", b"x"), Outcome.TIMEOUT
+        "slow-body", slowly(HTML + b"Content-Length: 99\r\n\r\n", b"x"), Outcome.TIMEOUT
     ),
-    Behaviour("slow-header", _slow_header, Outcome.TIMEOUT, status=0),
+    Behaviour("slow-header", slow_header, Outcome.TIMEOUT, status=0),
     Behaviour("tls-stalled", answer_and_stall(), Outcome.TIMEOUT, status=0, port=TLS_SILENT),
     Behaviour("tls-other-name", answer(response(PAGE)), Outcome.TLS_ERROR, status=0, port=TLS),
     Behaviour("refused", answer(), Outcome.NO_CONNECTION, status=0, port=NOBODY),
 )  # fmt: skip
 
 _REDIRECTIONS: Final = (
-    Behaviour("redirect-to-itself", answer(_moved(b"/")), Outcome.ERR_30X, status=302),
+    Behaviour("redirect-to-itself", answer(moved(b"/")), Outcome.ERR_30X, status=302),
     Behaviour(
-        "redirect-to-itself-with-cookies", answer(_moved(b"/", b"Set-Cookie: a=b\r\n")),
+        "redirect-to-itself-with-cookies", answer(moved(b"/", b"Set-Cookie: a=b\r\n")),
         Outcome.ERR_30X, status=302, pages=2,
     ),
-    Behaviour("redirect-chain", _redirect_chain, Outcome.ERR_30X, status=302, pages=REDIRECTS),
-    Behaviour("redirect-to-file", answer(_moved(b"file:///etc/passwd")), Outcome.ERR_30X,
+    Behaviour("redirect-chain", redirect_chain, Outcome.ERR_30X, status=302, pages=REDIRECTS),
+    Behaviour("redirect-to-file", answer(moved(b"file:///etc/passwd")), Outcome.ERR_30X,
               status=302),
-    Behaviour("redirect-smuggled", _smuggled_location, Outcome.SUCCESS, pages=2),
+    Behaviour("redirect-smuggled", smuggled_location, Outcome.SUCCESS, pages=2),
     Behaviour("redirect-nowhere", answer(response(status=b"302 Found")), Outcome.ERR_30X,
               status=302),
     Behaviour(

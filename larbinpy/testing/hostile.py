@@ -12,16 +12,14 @@ import ssl
 import subprocess
 from typing import TYPE_CHECKING, Final, Self
 
+from larbinpy.testing.attacks import BOMBS, PAGE, bomb
 from larbinpy.testing.behaviours import (
     BEHAVIOURS,
-    BOMBS,
     HTTP,
     NOBODY,
-    PAGE,
     TLS,
     TLS_SILENT,
     Behaviour,
-    bomb,
 )
 from larbinpy.testing.scripts import answer_and_stall, response
 from larbinpy.testing.servers import EVERY_ADDRESS, Connection, Server, Silent
