@@ -15,18 +15,19 @@ Cost: O(1) each, some 100 ns beside libcurl's own.
 
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
-from libc.stdint cimport int64_t
-from libc.stdio cimport snprintf
+from libc.stdint cimport int64_t, uint8_t
+from libc.string cimport memcpy, strlen
 from posix.time cimport CLOCK_MONOTONIC, CLOCK_REALTIME, clock_gettime, timespec
 
 from larbinpy._native.jobs cimport FetchJob, FetchResult, new_result
 from larbinpy._native.transfer cimport Transfer
+from digits cimport put_number
 
 import pycurl
 
 cdef extern from "<arpa/inet.h>" nogil:
     enum:
-        AF_INET, AF_INET6
+        AF_INET6
     const char *inet_ntop(int family, const void *packed, char *text, unsigned int size)
 
 cdef object URL = pycurl.URL
@@ -39,6 +40,25 @@ cdef inline int64_t clock_ns(int clock) noexcept nogil:
     cdef timespec now
     clock_gettime(clock, &now)
     return <int64_t>now.tv_sec * 1000000000 + now.tv_nsec
+
+
+cdef uint8_t *put_address(uint8_t *out, bytes ip) except NULL:
+    """As it stands in a URL: at most 48 bytes."""
+    cdef const uint8_t *at = <const uint8_t *>PyBytes_AS_STRING(ip)
+    cdef int i
+    if PyBytes_GET_SIZE(ip) == 4:
+        for i in range(4):
+            out = put_number(out, at[i])
+            out[0] = c"."
+            out += 1
+        return out - 1
+    if PyBytes_GET_SIZE(ip) != 16:
+        raise ValueError("an address has 4 or 16 bytes")
+    out[0] = c"["
+    inet_ntop(AF_INET6, at, <char *>out + 1, 47)
+    out += strlen(<char *>out)
+    out[0] = c"]"
+    return out + 1
 
 
 @cython.final
@@ -73,25 +93,21 @@ cdef class Slot:
         """Let the next request go to the job's address and port, and to no other.
 
         Raises:
-            ValueError: the address is none.
+            ValueError: the address or the port is none.
             pycurl.error: libcurl does not take it.
         """
-        cdef char text[64]
-        cdef char target[80]
-        cdef int size
-        cdef Py_ssize_t ip_size = PyBytes_GET_SIZE(job.ip)
+        cdef uint8_t target[80]
+        cdef uint8_t *out
         if job.port == self._port and job.ip == self._ip:
             return
-        if ip_size != 4 and ip_size != 16:
-            raise ValueError("an address has 4 or 16 bytes")
-        inet_ntop(
-            AF_INET if ip_size == 4 else AF_INET6, PyBytes_AS_STRING(job.ip), text, sizeof(text)
-        )
-        size = snprintf(
-            target, sizeof(target), b"::%s:%d" if ip_size == 4 else b"::[%s]:%d", text, job.port
-        )
+        if not 0 < job.port < 65536:
+            raise ValueError("a port has 16 bits and is not 0")
+        memcpy(target, b"::", 2)
+        out = put_address(target + 2, job.ip)
+        out[0] = c":"
+        out = put_number(out + 1, job.port)
         self._ip = b""  # in case libcurl refuses
-        self._setopt(CONNECT_TO, [target[:size]])
+        self._setopt(CONNECT_TO, [target[:out - target]])
         self._ip, self._port = job.ip, job.port
 
     cpdef FetchResult result(

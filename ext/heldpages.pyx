@@ -1,7 +1,7 @@
 """Pages on their way from a shard to the parsers, and what the parsers answer.
 
-Idea: a page is held as the record that the fetcher made; its bytes are copied once, into the frame
-that takes it to a parser, and again only if that parser dies.  Entries are those of
+Idea: a page is held as the record that the fetcher made, and its body is written to the socket from
+where it lies: copies of bodies would push everything else out of the caches.  Entries are those of
 ``docs/protocol.md``, 4.1 and 4.3.  An answer becomes an entry of a DONE record (``docs/
 format-queue.md``) without passing through a Python object.
 
@@ -24,8 +24,7 @@ from libc.string cimport memcpy
 from larbinpy._native.contents cimport HostContents
 from larbinpy._native.jobs cimport FetchJob, FetchResult
 from pageentry cimport (
-    MAX_REASON, entry_size, leads_on, parsed_entry, parsed_size, parsed_to_done, put_entry,
-    reason_of,
+    MAX_REASON, head_of, leads_on, parsed_entry, parsed_size, parsed_to_done,
 )
 from parserloads cimport (
     NO_PARSER, PARSER_LOAD, least_loaded, loads_join, loads_leave, parser_loads,
@@ -42,6 +41,7 @@ cdef enum:
     DONE_BYTES = 65536              # payload of one DONE record
     KIND_PAGE = 0
     SUCCESS = 0
+    NO_FILE = -1
 
 PARSER_BYTES = PARSER_LOAD
 MAX_REASON_BYTES = MAX_REASON
@@ -60,7 +60,7 @@ cdef class Held:
     cdef FetchResult result
     cdef uint64_t size
     cdef int parser
-    cdef int fd                     # of the file that holds its body, or -1
+    cdef int fd                     # of the file that holds its body, or NO_FILE
     cdef uint8_t attempt
     cdef uint8_t crashes
 
@@ -74,27 +74,35 @@ def encode(
     FetchResult result not None, uint32_t epoch, uint8_t attempt=0, bint is_body_in_file=False
 ):
     """One PAGE entry; a body in a file leaves only its length."""
-    cdef bytes reason = reason_of(result)
-    cdef size_t size = entry_size(result, reason, is_body_in_file)
-    cdef bytes entry = PyBytes_FromStringAndSize(NULL, size)
-    put_entry(
-        <uint8_t *>PyBytes_AS_STRING(entry), size, result, reason, epoch, attempt,
-        is_body_in_file,
-    )
-    return entry
+    cdef bytes head = head_of(result, epoch, attempt, is_body_in_file)
+    return head if is_body_in_file else head + result.body
 
 
 @cython.final
 cdef class Batch:
-    """Pages that go to one parser in one frame."""
+    """Entries that go to one parser in one frame, as the pieces of its payload."""
 
-    cdef list pages
-    cdef list reasons
+    cdef list pieces
     cdef size_t size
+    cdef int entries
 
     def __cinit__(self):
-        self.pages = []
-        self.reasons = []
+        self.pieces = []
+
+    cdef int add(self, bytes head, bytes body) except -1:
+        self.pieces.append(head)
+        if body:
+            self.pieces.append(body)
+        self.size += PyBytes_GET_SIZE(head) + PyBytes_GET_SIZE(body)
+        self.entries += 1
+        return 0
+
+    cdef int close(self, int parser, int fd, list frames) except -1:
+        """Add the frame, if there is something in it; nothing is in the batch then."""
+        if self.entries:
+            frames.append((parser, self.pieces, self.entries, fd))
+            self.pieces, self.size, self.entries = [], 0, 0
+        return 0
 
 
 @cython.final
@@ -196,8 +204,8 @@ cdef class HeldPages:
                 bytes unanswered, to none that has ``PARSER_BYTES`` of them.
 
         Returns:
-            Tuples of parser, payload, entries and the descriptor of the one entry's body or -1,
-            in the order in which they are to be sent.
+            Tuples of parser, pieces of the payload, entries and the descriptor of the one entry's
+            body or -1, in the order in which they are to be sent.
         """
         cdef list frames = [], waiting = self._unsent
         cdef dict batches = {index: Batch() for index in parsers}
@@ -221,41 +229,20 @@ cdef class HeldPages:
             batch = batches[parser]
             self._collect(parser, batch, held, frames)
         for parser, batch in batches.items():
-            self._close(parser, batch, frames)
+            batch.close(parser, NO_FILE, frames)
         return frames
 
     cdef int _collect(self, int parser, Batch batch, Held held, list frames) except -1:
-        cdef bytes reason = reason_of(held.result)
-        cdef size_t size = entry_size(held.result, reason, held.fd >= 0)
-        if held.fd >= 0 or batch.size + size > FRAME_BYTES:
-            self._close(parser, batch, frames)
-        batch.pages.append(held)
-        batch.reasons.append(reason)
-        batch.size += size
-        if held.fd >= 0 or batch.size >= BATCH_BYTES:
-            self._close(parser, batch, frames)
-        return 0
-
-    cdef int _close(self, int parser, Batch batch, list frames) except -1:
-        """Make the frame of a batch, which is empty then."""
-        cdef bytes payload, reason
-        cdef uint8_t *out
-        cdef Held held
-        cdef size_t size
-        cdef Py_ssize_t at
-        if not batch.pages:
-            return 0
-        payload = PyBytes_FromStringAndSize(NULL, batch.size)
-        out = <uint8_t *>PyBytes_AS_STRING(payload)
-        held = batch.pages[0]
-        for at in range(len(batch.pages)):
-            held = batch.pages[at]
-            reason = batch.reasons[at]
-            size = entry_size(held.result, reason, held.fd >= 0)
-            put_entry(out, size, held.result, reason, self._epoch, held.attempt, held.fd >= 0)
-            out += size
-        frames.append((parser, payload, len(batch.pages), held.fd))
-        batch.pages, batch.reasons, batch.size = [], [], 0
+        cdef FetchResult result = held.result
+        cdef bint is_in_file = held.fd != NO_FILE
+        cdef bytes head = head_of(result, self._epoch, held.attempt, is_in_file)
+        cdef bytes body = b"" if is_in_file else result.body
+        cdef size_t size = PyBytes_GET_SIZE(head) + PyBytes_GET_SIZE(body)
+        if is_in_file or batch.size + size > FRAME_BYTES:
+            batch.close(parser, NO_FILE, frames)
+        batch.add(head, body)
+        if is_in_file or batch.size >= BATCH_BYTES:
+            batch.close(parser, held.fd, frames)
         return 0
 
     # --- from the parsers -------------------------------------------------------------------

@@ -7,8 +7,10 @@ No cycle can lead through them, so the garbage collector never looks at them.
 
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
-from libc.stdio cimport snprintf
-from libc.string cimport memchr
+from libc.stdint cimport uint8_t
+from libc.string cimport memchr, memcpy
+
+from digits cimport put_number
 
 from larbinpy.codes import Kind
 
@@ -56,16 +58,19 @@ cdef class FetchJob:
     @property
     def origin(self):
         """``scheme://host:port``, the key of robots rules."""
-        cdef char text[320]
+        cdef uint8_t text[320]
+        cdef uint8_t *out = text
         cdef Py_ssize_t size = PyBytes_GET_SIZE(self.host)
-        cdef int written
-        if size > 255:
-            raise ValueError("a host name has at most 255 bytes")
-        written = snprintf(
-            text, sizeof(text), b"%s://%.*s:%d", b"https" if self.https else b"http",
-            <int>size, PyBytes_AS_STRING(self.host), self.port,
-        )
-        return PyBytes_FromStringAndSize(text, written)
+        if size > 255 or self.port < 0:
+            raise ValueError("a host name has at most 255 bytes, a port is not below 0")
+        memcpy(out, b"https", 5)
+        out += 5 if self.https else 4
+        memcpy(out, b"://", 3)
+        memcpy(out + 3, PyBytes_AS_STRING(self.host), size)
+        out += 3 + size
+        out[0] = c":"
+        out = put_number(out + 1, self.port)
+        return PyBytes_FromStringAndSize(<char *>text, out - text)
 
     @property
     def path(self):

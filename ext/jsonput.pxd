@@ -1,37 +1,19 @@
-# JSON as it is written into a buffer, header only: strings of printable ASCII, and numbers.
+# JSON as it is written into a buffer, header only: strings of printable ASCII; numbers are in
+# `digits.pxd`.
 #
 # Invariant: the caller has made room; a byte of a text becomes at most `GROWTH` bytes.
 
-from libc.stdint cimport uint8_t, uint64_t
+from libc.stdint cimport uint8_t
 from libc.string cimport memcpy, strlen
 
 cdef enum:
     GROWTH = 6          # \u0000
-    MAX_DIGITS = 20     # of 64 bits
 
 
 cdef inline uint8_t *put(uint8_t *out, const char *text) noexcept nogil:
     cdef size_t size = strlen(text)
     memcpy(out, text, size)
     return out + size
-
-
-cdef inline uint8_t *put_padded(uint8_t *out, uint64_t number, int digits) noexcept nogil:
-    """The last so many decimal digits."""
-    cdef int i
-    for i in range(digits - 1, -1, -1):
-        out[i] = c'0' + <uint8_t>(number % 10)
-        number //= 10
-    return out + digits
-
-
-cdef inline uint8_t *put_number(uint8_t *out, uint64_t number) noexcept nogil:
-    cdef int digits = 1
-    cdef uint64_t rest = number // 10
-    while rest:
-        digits += 1
-        rest //= 10
-    return put_padded(out, number, digits)
 
 
 cdef inline uint8_t *put_hex(uint8_t *out, const uint8_t *data, size_t size) noexcept nogil:

@@ -20,7 +20,8 @@ from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy
 
 from headerversion cimport MAX_ETAG, Value, Version, version_of
-from jsonput cimport GROWTH, put, put_hex, put_number, put_padded, put_string
+from digits cimport put_number, put_padded
+from jsonput cimport GROWTH, put, put_hex, put_string
 from larbinpy._native.pages cimport Page, ParsedPage, Reading
 
 import json

@@ -1,9 +1,9 @@
 # Entries of PAGE and PARSED frames (`docs/protocol.md`, 4.1 and 4.3), header only: how a result
 # becomes the one, and the declarations for the other.
 #
-# Invariant: `put_entry` writes as many bytes as `entry_size` said for the same result and reason.
+# Invariant: the body is the last part of an entry, so its bytes may lie elsewhere than the rest.
 
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from libc.stdint cimport UINT32_MAX, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
@@ -70,35 +70,35 @@ cdef inline bytes reason_of(FetchResult result):
     return result.reason.encode("utf-8", "replace")[:MAX_REASON]
 
 
-cdef inline size_t entry_size(FetchResult result, bytes reason, bint in_file):
-    cdef FetchJob job = result.job
-    cdef size_t size = sizeof(page_entry) + PyBytes_GET_SIZE(job.url) + PyBytes_GET_SIZE(job.via)
-    size += PyBytes_GET_SIZE(job.tag) + PyBytes_GET_SIZE(reason)
-    size += PyBytes_GET_SIZE(result.headers)
-    return size if in_file else size + PyBytes_GET_SIZE(result.body)
-
-
 cdef inline uint8_t *put(uint8_t *out, bytes text):
     memcpy(out, PyBytes_AS_STRING(text), PyBytes_GET_SIZE(text))
     return out + PyBytes_GET_SIZE(text)
 
 
-cdef inline int put_entry(
-    uint8_t *out, size_t size, FetchResult result, bytes reason, uint32_t epoch, uint8_t attempt,
-    bint in_file,
-) except -1:
-    """Write one entry of ``size`` bytes."""
+cdef inline bytes head_of(
+    FetchResult result, uint32_t epoch, uint8_t attempt, bint is_body_in_file
+):
+    """A PAGE entry but for its body, which follows unless it lies in a file."""
     cdef FetchJob job = result.job
+    cdef bytes reason = reason_of(result)
     cdef page_entry entry
     cdef Py_ssize_t ip_len = PyBytes_GET_SIZE(job.ip)
+    cdef size_t size = sizeof(entry) + PyBytes_GET_SIZE(job.url) + PyBytes_GET_SIZE(job.via)
+    size += PyBytes_GET_SIZE(job.tag) + PyBytes_GET_SIZE(reason)
+    size += PyBytes_GET_SIZE(result.headers)
+    cdef bytes head = PyBytes_FromStringAndSize(NULL, size)
+    cdef uint8_t *out = <uint8_t *>PyBytes_AS_STRING(head)
     memset(&entry, 0, sizeof(entry))
     entry.size = <uint32_t>(size - sizeof(uint32_t))
+    if not is_body_in_file:
+        entry.size += <uint32_t>PyBytes_GET_SIZE(result.body)
     entry.id = job.id
     entry.epoch = epoch
     entry.attempt = attempt
     entry.kind = <uint8_t><int>job.kind
     entry.outcome = <uint8_t><int>result.outcome
-    entry.flags = (TRUNCATED if result.is_truncated else 0) | (BODY_IN_FILE if in_file else 0)
+    entry.flags = TRUNCATED if result.is_truncated else 0
+    entry.flags |= BODY_IN_FILE if is_body_in_file else 0
     entry.flags |= <uint8_t>((job.watch & WATCHED) << WATCH_SHIFT)
     entry.status = <uint16_t>result.status
     entry.depth, entry.left = <uint16_t>job.depth, <uint16_t>job.left
@@ -120,7 +120,5 @@ cdef inline int put_entry(
     memcpy(out, &entry, sizeof(entry))
     out = put(out + sizeof(entry), job.url)
     out = put(put(out, job.via), job.tag)
-    out = put(put(out, reason), result.headers)
-    if not in_file:
-        put(out, result.body)
-    return 0
+    put(put(out, reason), result.headers)
+    return head

@@ -25,8 +25,8 @@ FLAG_DESCRIPTOR: Final = 1
 _HEAD: Final = struct.Struct("<IBBHI")
 _RECEIVE_BYTES: Final = 1 << 18
 _MAX_DESCRIPTORS: Final = 64
-_MAX_PIECES: Final = 64
-"""Given to the kernel by one call."""
+_MAX_PIECES: Final = 512
+"""Given to the kernel by one call; it takes 1,024 at most."""
 
 
 class FrameType(IntEnum):
@@ -65,14 +65,25 @@ class Frame:
     """Owned by whoever takes the frame."""
 
 
-class _Piece:
-    """Bytes to be written, with the descriptors that go with the first of them."""
+class _Outgoing:
+    """What is still to be written of a frame; its descriptors go with the first byte."""
 
-    __slots__ = ("data", "descriptors")
+    __slots__ = ("descriptors", "pieces", "size")
 
-    def __init__(self, data: bytes, descriptors: tuple[int, ...]) -> None:
-        self.data: bytes | memoryview = data
-        self.descriptors = descriptors
+    def __init__(self, pieces: list[bytes | memoryview], size: int, fds: tuple[int, ...]) -> None:
+        self.pieces = pieces
+        self.size = size
+        self.descriptors = fds
+
+    def cut(self, sent: int) -> bool:
+        """Forget so many bytes, fewer than there are; false when that tore a piece."""
+        self.size -= sent
+        at = 0
+        while sent >= len(self.pieces[at]):
+            sent -= len(self.pieces[at])
+            at += 1
+        self.pieces = [memoryview(self.pieces[at])[sent:], *self.pieces[at + 1 :]]
+        return not sent
 
 
 class Channel:
@@ -90,7 +101,7 @@ class Channel:
         sock.setblocking(False)
         self._sock = sock
         self._inbox = bytearray()
-        self._outbox: deque[_Piece] = deque()
+        self._outbox: deque[_Outgoing] = deque()
         self._descriptors: deque[int] = deque()
         self._seq = 0
         self.pending_bytes = 0
@@ -104,7 +115,7 @@ class Channel:
         """Close the socket and every descriptor that nobody took."""
         self.is_closed = True
         self._sock.close()
-        unsent = [fd for piece in self._outbox for fd in piece.descriptors]
+        unsent = [fd for frame in self._outbox for fd in frame.descriptors]
         for fd in (*self._descriptors, *unsent):
             os.close(fd)
         self._descriptors.clear()
@@ -113,8 +124,7 @@ class Channel:
     def send(
         self,
         kind: FrameType,
-        payload: bytes = b"",
-        *,
+        *payload: bytes,
         count: int = 0,
         seq: int = 0,
         descriptors: tuple[int, ...] = (),
@@ -122,23 +132,25 @@ class Channel:
         """Queue a frame and return its seq.
 
         Args:
+            payload: its pieces, which are written from where they lie.
             seq: the seq to answer (WRITTEN) or to repeat (LINKS); 0 = number the frame.
             descriptors: sent along, as duplicates: the caller may close its own at once.
 
         Raises:
             FormatError: the payload is over ``MAX_PAYLOAD``.
         """
-        if len(payload) > MAX_PAYLOAD:
-            raise FormatError(f"a {kind.name} frame of {len(payload)} bytes is over the limit")
+        size = sum(map(len, payload))
+        if size > MAX_PAYLOAD:
+            raise FormatError(f"a {kind.name} frame of {size} bytes is over the limit")
         if not seq:
             self._seq += 1
             seq = self._seq
         flags = FLAG_DESCRIPTOR if descriptors else 0
-        head = _HEAD.pack(len(payload), kind, flags | len(descriptors) << 1, count, seq)
-        self._outbox.append(_Piece(head, tuple(os.dup(fd) for fd in descriptors)))
-        if payload:
-            self._outbox.append(_Piece(payload, ()))
-        self.pending_bytes += len(head) + len(payload)
+        head = _HEAD.pack(size, kind, flags | len(descriptors) << 1, count, seq)
+        size += len(head)
+        fds = tuple(os.dup(fd) for fd in descriptors)
+        self._outbox.append(_Outgoing([head, *payload], size, fds))
+        self.pending_bytes += size
         return seq
 
     def flush(self) -> bool:
@@ -157,13 +169,14 @@ class Channel:
         return not self._outbox
 
     def _write(self) -> int:
-        """Write many pieces by one call; descriptors go with the first byte of theirs."""
+        """Write many frames by one call; descriptors go with the first byte of theirs."""
         data: list[bytes | memoryview] = []
         descriptors = self._outbox[0].descriptors
-        for piece in self._outbox:
-            if len(data) == _MAX_PIECES or (data and piece.descriptors):
+        for frame in self._outbox:
+            if len(data) >= _MAX_PIECES or (data and frame.descriptors):
                 break
-            data.append(piece.data)
+            data += frame.pieces
+        del data[_MAX_PIECES:]
         if not descriptors:
             return self._sock.sendmsg(data)
         sent = socket.send_fds(self._sock, data, list(descriptors))
@@ -173,15 +186,13 @@ class Channel:
         return sent
 
     def _drop(self, sent: int) -> bool:
-        """Forget what was written; false when that was not all that was tried."""
-        outbox = self._outbox
+        """Forget what was written; false when the socket is full."""
         while sent:
-            piece = outbox[0]
-            if sent < len(piece.data):
-                piece.data = memoryview(piece.data)[sent:]
-                return False
-            sent -= len(piece.data)
-            outbox.popleft()
+            frame = self._outbox[0]
+            if sent < frame.size:
+                return frame.cut(sent)
+            sent -= frame.size
+            self._outbox.popleft()
         return True
 
     def wait(self, timeout_s: float | None = None) -> bool:

@@ -101,6 +101,23 @@ def test_a_full_socket_keeps_the_rest(ends: tuple[Channel, Channel]) -> None:
     assert left.pending_bytes == 0
 
 
+def test_a_payload_may_come_in_pieces(ends: tuple[Channel, Channel]) -> None:
+    """More of them than one call takes, of any size, wherever a full socket cuts them."""
+    left, right = ends
+    left._sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
+    chance = random.Random(3)
+    payloads = [
+        [chance.randbytes(chance.choice(sizes)) for _ in range(chance.randrange(most))]
+        for sizes, most in [((0, 1, 9), 1600), ((0, 1, 9000), 90)] * 6
+    ]
+    for pieces in payloads:
+        left.send(FrameType.PAGE, *pieces)
+    assert left.pending_bytes == sum(12 + sum(map(len, pieces)) for pieces in payloads)
+    got = carry(left, right)
+    assert [frame.payload for frame in got] == [b"".join(pieces) for pieces in payloads]
+    assert left.pending_bytes == 0
+
+
 def test_descriptors_travel_with_their_frame(ends: tuple[Channel, Channel], tmp_path: Path) -> None:
     """Frames with and without descriptors keep them apart; the sender may close its own at once."""
     left, right = ends

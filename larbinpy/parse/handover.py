@@ -123,10 +123,10 @@ class Handover:
     def flush(self) -> None:
         """Send what may be sent; call it at the end of every turn."""
         open_ = [index for index, channel in self._channels.items() if not channel.is_closed]
-        for index, payload, count, fd in self._held.frames(open_):
+        for index, pieces, count, fd in self._held.frames(open_):
             descriptors = (fd,) if fd >= 0 else ()
             self._channels[index].send(
-                FrameType.PAGE, payload, count=count, descriptors=descriptors
+                FrameType.PAGE, *pieces, count=count, descriptors=descriptors
             )
         for channel in self._channels.values():
             if channel.pending_bytes:

@@ -10,7 +10,7 @@ from larbinpy import entries
 from larbinpy._native.contents import HostContents
 from larbinpy._native.heldpages import HeldPages, encode
 from larbinpy.errors import FormatError
-from larbinpy.records import ID_WITHOUT_ENQ, Kind, Outcome, ParsedPage
+from larbinpy.records import ID_WITHOUT_ENQ, FetchResult, Kind, Outcome, ParsedPage
 from tests.records import result
 from tests.reference import heldpages as reference
 from tests.reference.contents import Contents as Plain
@@ -32,6 +32,24 @@ def test_entries_are_those_of_the_plain_version(one, epoch, attempt, in_file) ->
     """Byte for byte, whatever is in a result."""
     expected = reference.encode(one, epoch, attempt, is_body_in_file=in_file)
     assert encode(one, epoch, attempt, in_file) == expected
+
+
+def entry(one: FetchResult) -> bytes:
+    return reference.encode(one, EPOCH, 0, is_body_in_file=False)
+
+
+def test_a_body_is_sent_from_where_it_lies() -> None:
+    """Its bytes are a piece of the payload of their own, and the pieces make the entries."""
+    pages = HeldPages(EPOCH)
+    pages.join(0)
+    results = [result(number, bytes([number]) * 7000 * (number != 2)) for number in range(4)]
+    for one in results:
+        pages.give(one)
+    ((parser, pieces, count, fd),) = pages.frames([0])
+    assert (parser, count, fd) == (0, 4, -1)
+    bodies = [one.body for one in results if one.body]
+    assert [id(piece) for piece in pieces if len(piece) == 7000] == list(map(id, bodies))
+    assert b"".join(pieces) == b"".join(entry(one) for one in results)
 
 
 def held(numbers: range) -> HeldPages:
