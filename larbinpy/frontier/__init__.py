@@ -15,6 +15,7 @@ what the log is told while the disk refuses.
 ``recovery`` opens what any exit left: ``inventory`` finds the files, ``replay`` applies records,
 ``seencheck`` mends the seen files, ``quarantine`` keeps what is damaged, ``recovered`` is the
 result.
-``durability`` says what must be on the medium, and ``syncer`` brings it there.
+``durability`` says what must be on the medium, and ``syncer`` brings it there; ``moving`` and
+``deletion`` are how old segments end.
 The bytes are described in ``docs/format-queue.md`` and ``docs/format-seen.md``.
 """

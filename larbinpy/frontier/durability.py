@@ -136,3 +136,35 @@ class Durability:
     def close(self) -> None:
         """End the helper thread."""
         self._syncer.close()
+
+
+class NoDurability:
+    """In place of ``Durability`` with ``off``: what is written is as safe as it gets."""
+
+    __slots__ = ("_tail", "held")
+
+    synced_lsn = 0
+
+    def __init__(self, tail: Tail) -> None:
+        self._tail = tail
+        self.held = Held()
+        """Nothing is."""
+
+    def turn(self, *, wait: bool = False) -> None:
+        """There is nothing to begin."""
+
+    def hurry(self) -> None:
+        """There is nothing to wait for."""
+
+    def is_safe(self, lsn: int, *, wait: bool) -> bool:
+        """It is, once it is written."""
+        return True
+
+    def sync_now(self) -> None:
+        """Write all that was appended so far."""
+        self._tail.writer.flush()
+
+    finish = sync_now
+
+    def close(self) -> None:
+        """There is no helper thread."""

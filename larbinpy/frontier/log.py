@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Final
 from larbinpy._native.logcodec import positions
 from larbinpy._native.logdone import done_totals
 from larbinpy.frontier import disk as rim
-from larbinpy.frontier.durability import Durability
+from larbinpy.frontier.deletion import Deletion
+from larbinpy.frontier.durability import Durability, NoDurability
 from larbinpy.frontier.held import Done
 from larbinpy.frontier.moving import MOVES, Mover
 from larbinpy.frontier.notes import Notes
@@ -48,8 +49,6 @@ LOCK_WAIT_S: Final = 5.0
 MAX_PAYLOAD: Final = 65_536
 MAX_SEGMENT: Final = 1 << 32
 """Above the number of every segment."""
-SAMPLE: Final = 64
-"""Waiting records that are looked at to learn their size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +71,8 @@ class PersistentFifo:
     ``counters`` are the shard's: derived ones are kept here, measured ones by their owners.
     """
 
-    __slots__ = ("_durability", "_holds_dones", "_lock", "_mover", "_notes", "_shelf", "_tail",
-                 "_uuid", "counters", "epoch")  # fmt: skip
+    __slots__ = ("_deletion", "_durability", "_holds_dones", "_lock", "_mover", "_notes", "_shelf",
+                 "_tail", "_uuid", "counters", "epoch")  # fmt: skip
 
     def __init__(
         self, disk: rim.Disk, found: Recovered, settings: Settings, *, lock: int, times: SyncTimes
@@ -84,23 +83,18 @@ class PersistentFifo:
         self._lock = lock
         self._holds_dones = settings.holds_dones
         self._shelf = Shelf(disk, found, settings)
-        syncer = None
-        if settings.is_synced:
-            syncer = Syncer(
-                disk, found.directory, period_ns=settings.period_ns, times=times,
-                synced_lsn=found.next_lsn - 1, marked_lsn=found.synced_lsn,
-                outputs=settings.outputs,
-            )  # fmt: skip
+        syncer = _syncer(disk, found, settings, times) if settings.is_synced else None
         self._tail = Tail(disk, found, settings, self._shelf, syncer)
         self._mover = Mover(self._tail, self._shelf)
+        self._mover.sample(found.waiting)
         self._notes = Notes(self._tail, self._shelf, found, settings.host_state)
-        self._durability = None
+        self._durability: Durability | NoDurability = NoDurability(self._tail)
         if syncer is not None:
             self._durability = Durability(
                 self._tail, syncer, self._mover, self._notes,
                 uuid=found.uuid, times=times, finish=self._finish,
             )  # fmt: skip
-        self._sample(found)
+        self._deletion = Deletion(self._tail, self._shelf, self._notes, self._durability)
 
     @classmethod
     def open(
@@ -148,7 +142,7 @@ class PersistentFifo:
     @property
     def synced_lsn(self) -> int:
         """Everything up to this lsn is on the medium; 0 when nobody sees to that."""
-        return self._durability.synced_lsn if self._durability else 0
+        return self._durability.synced_lsn
 
     @property
     def next_lsn(self) -> int:
@@ -158,12 +152,11 @@ class PersistentFifo:
     @property
     def held(self) -> int:
         """URLs that are done, and wait for their children to be synced."""
-        return self._durability.held.count if self._durability else 0
+        return self._durability.held.count
 
     def hurry(self) -> None:
         """Sync as soon as may be, so that what is ``held`` is written."""
-        if self._durability:
-            self._durability.hurry()
+        self._durability.hurry()
 
     def put(self, groups: bytes, mask: bytes) -> Put:
         """Accept links: one ENQ record for each link whose byte in ``mask`` is 1.
@@ -213,7 +206,7 @@ class PersistentFifo:
             raise ValueError("one position for each DONE entry, and at most 65,536 bytes")
         self._shelf.check(ordered)
         done = Done(entries, ordered, time.monotonic_ns())
-        if self._holds_dones and self._durability:
+        if self._holds_dones:
             self._durability.held.add(done)
         else:
             self._finish(done)
@@ -244,8 +237,7 @@ class PersistentFifo:
                 Or the disk failed to sync for the second time.
         """
         self._tail.writer.flush()
-        if self._durability is not None:
-            self._durability.turn()
+        self._durability.turn()
         return self.written_lsn
 
     def sync(self) -> None:
@@ -255,8 +247,7 @@ class PersistentFifo:
             StorageError: as ``flush``.
         """
         self.flush()
-        if self._durability is not None:
-            self._durability.sync_now()
+        self._durability.sync_now()
 
     def make_room(self) -> None:
         """Write what must be written before the next record; only that can fail in appending.
@@ -316,12 +307,6 @@ class PersistentFifo:
         """
         return self._mover.compact(limit, live=self.counters[ACCEPTED] - self.counters[DONE])
 
-    def _sample(self, found: Recovered) -> None:
-        """Learn the size of records from a few that wait."""
-        places = memoryview(found.waiting).cast("Q")
-        for place in places[:: max(len(places) // SAMPLE, 1)]:
-            self._mover.record.add(len(self._tail.lookup.record(place)[2]) + 24, 1)
-
     # --- the end of segments and of the log -------------------------------------------------
 
     @property
@@ -339,29 +324,7 @@ class PersistentFifo:
         Raises:
             StorageError: a seen file or the log could not be written; call again later.
         """
-        self._shelf.settle(wait=wait)
-        dead = [state for state in self._shelf.dead() if state.number < below]
-        self._clear([state for state in dead if not state.cleared_lsn])
-        deleted = 0
-        for state in dead:
-            if not self._is_safe(state.cleared_lsn, wait=wait):
-                break
-            self._shelf.delete(state)
-            deleted += 1
-        return deleted
-
-    def _clear(self, states: list[SegmentState]) -> None:
-        """Write again what is still needed of segments, and the DONEs that make them dead."""
-        for state in states:
-            self._notes.keep(state)
-        if states:
-            self.flush()
-        for state in states:
-            state.cleared_lsn = self.written_lsn
-
-    def _is_safe(self, lsn: int, *, wait: bool) -> bool:
-        """Whether everything up to ``lsn`` survives what the log has to survive."""
-        return self._durability is None or self._durability.is_safe(lsn, wait=wait)
+        return self._deletion.collect(below=below, wait=wait)
 
     @property
     def segments(self) -> list[SegmentState]:
@@ -378,11 +341,16 @@ class PersistentFifo:
         """
         try:
             self._tail.writer.flush()
-            if self._durability is not None:
-                self._durability.finish()
+            self._durability.finish()
         finally:
-            if self._durability is not None:
-                self._durability.close()
+            self._durability.close()
             self._shelf.close()
             self._tail.writer.close()
             os.close(self._lock)
+
+
+def _syncer(disk: rim.Disk, found: Recovered, settings: Settings, times: SyncTimes) -> Syncer:
+    return Syncer(
+        disk, found.directory, period_ns=settings.period_ns, times=times,
+        synced_lsn=found.next_lsn - 1, marked_lsn=found.synced_lsn, outputs=settings.outputs,
+    )  # fmt: skip

@@ -30,6 +30,10 @@ DEAD: Final = 2
 SPARE_SEGMENTS: Final = 2
 """and by so many segments."""
 GUESSED_BYTES: Final = 160
+HEAD_BYTES: Final = 24
+"""Of a record beside its payload, padding included."""
+SAMPLE: Final = 64
+"""Waiting records that are looked at to learn their size."""
 
 
 @dataclass(slots=True)
@@ -96,6 +100,16 @@ class Mover:
         self._tail = tail
         self._shelf = shelf
         self.record = RecordSize()
+
+    def sample(self, waiting: bytes) -> None:
+        """Learn the size of records from a few of those at these positions (u64 each).
+
+        Raises:
+            StorageError, FormatError: one cannot be read.
+        """
+        places = memoryview(waiting).cast("Q")
+        for place in places[:: max(len(places) // SAMPLE, 1)]:
+            self.record.add(len(self._tail.lookup.record(place)[2]) + HEAD_BYTES, 1)
 
     def move(self, place: int, attempts: int | None = None) -> None:
         """Move the URL of a position.

@@ -289,7 +289,6 @@ def test_no_descriptor_left_is_no_failed_sync(
     """However often directories cannot be opened, its own and then those of the output, a log is
     synced once they can."""
     fifo, _ = open_log(tmp_path / "log", durability="power", outputs=(tmp_path,))
-    assert fifo._durability is not None
     open_ = os.open
 
     def refuse(path: Path, flags: int, mode: int = 0o777) -> int:
@@ -382,7 +381,7 @@ def test_dones_above_the_mark_do_not_count_after_a_fall(tmp_path: Path) -> None:
     finish(fifo, places[10:20])
     put(fifo, range(200, 220))
     fifo.flush()
-    fifo._durability.close()  # type: ignore[union-attr]
+    fifo._durability.close()
     del fifo
     fifo, found = kill_and_open(tmp_path, is_trusted=False)
     assert list(range(10, 220)) == waiting(fifo, found)
