@@ -46,6 +46,7 @@ cdef enum:
 MAX_ETAG_BYTES = MAX_ETAG
 
 cdef bytes NO_DIGEST = bytes(16)
+cdef bytes BETWEEN_REASONS = b"; "
 cdef list KINDS = [kind.name.lower().encode() for kind in Kind]
 cdef list OUTCOMES = [outcome.label.encode() for outcome in Outcome]
 cdef list DIRECTIVES = [
@@ -138,6 +139,13 @@ cdef uint8_t *put_near(uint8_t *out, ParsedPage parsed):
     return put_number_or_null(put(out, b'","near":'), parsed.near)
 
 
+cdef bytes reason_of(Page page, ParsedPage parsed):
+    """What the shard and the parser say of how a page ended."""
+    if not parsed.reason:
+        return page.reason
+    return page.reason + BETWEEN_REASONS + parsed.reason if page.reason else parsed.reason
+
+
 @cython.final
 cdef class LineMaker:
     """Writes log lines; keeps the last second it has spelt out, for most lines share it.
@@ -180,6 +188,7 @@ cdef class LineMaker:
         cdef size_t texts = PyBytes_GET_SIZE(page.url) + PyBytes_GET_SIZE(page.via)
         texts += PyBytes_GET_SIZE(page.reason) + PyBytes_GET_SIZE(reading.mime)
         texts += PyBytes_GET_SIZE(reading.parsed.canonical)
+        texts += PyBytes_GET_SIZE(BETWEEN_REASONS) + PyBytes_GET_SIZE(reading.parsed.reason)
         cdef size_t needed = self._size + FIXED_BYTES + GROWTH * texts
         cdef void *grown
         if PyBytes_GET_SIZE(reading.parsed.digest) != PyBytes_GET_SIZE(NO_DIGEST):
@@ -222,7 +231,7 @@ cdef class LineMaker:
         out = put_bytes(put(out, b',"robots":'), name_of(DIRECTIVES, parsed.directives))
         out = put_text(put(out, b',"canonical":'), parsed.canonical)
         out = self._put_version(out, page, outcome)
-        out = put_text(put(out, b',"reason":'), page.reason)
+        out = put_text(put(out, b',"reason":'), reason_of(page, parsed))
         self._size = put(out, b"}\n") - self._data
         return 0
 

@@ -83,6 +83,7 @@ cdef class ParsedPage:
             PARSED.
         canonical: the URL that the page says is its own, when that is another one, or that it
             redirects to.
+        reason: why it ended so, for humans, beside what the shard has said.
     """
 
     id: cython.ulonglong
@@ -98,6 +99,7 @@ cdef class ParsedPage:
     simhash: cython.ulonglong = 0
     directives: object = NO_DIRECTIVES
     canonical: bytes = b""
+    reason: bytes = b""
 
 
 @cython.final

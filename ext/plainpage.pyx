@@ -263,6 +263,7 @@ cdef class PlainPages:
         parsed.outcome, parsed.digest = SUCCESS, digest
         parsed.body_bytes = PyBytes_GET_SIZE(page.body)
         parsed.directives, parsed.canonical = self._directives(), self._own_url(page)
+        parsed.reason = b""
         if self._is_left(page, parsed):
             parsed.filtered = {}
         else:

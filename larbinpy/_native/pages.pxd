@@ -40,6 +40,7 @@ cdef class ParsedPage:
     cdef public unsigned long long simhash
     cdef public object directives
     cdef public bytes canonical
+    cdef public bytes reason
 
 
 cdef class Reading:

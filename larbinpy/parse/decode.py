@@ -20,6 +20,8 @@ MAX_LAYERS: Final = 2
 MAX_MEMBERS: Final = 10_000
 """Members (gzip) or frames (zstd) of one body; no page has them, a bomb has more."""
 
+_SHOWN_BYTES: Final = 60
+"""Of a Content-Encoding that nobody knows."""
 _GZIP_MAGIC: Final = b"\x1f\x8b\x08"
 _GZIP_HEAD_BYTES: Final = 10
 _GZIP_TAIL_BYTES: Final = 8
@@ -40,6 +42,14 @@ class Decoded:
     """There is more than the limit; the body ends there."""
     is_opaque: bool = False
     """The encoding is unknown, or there are too many: the body is as received, not to be parsed."""
+
+    def fault(self, encodings: bytes) -> bytes:
+        """What is wrong with a body of these encodings, for humans; empty when nothing is."""
+        if self.is_opaque:
+            return b"cannot be decoded: Content-Encoding " + encodings[:_SHOWN_BYTES]
+        if self.is_too_big:
+            return b"decoded body over the limit"
+        return b"compressed body cut or broken" if self.is_truncated else b""
 
 
 def decode(body: bytes, encodings: bytes, limit: int = DEF_LIMIT_BYTES) -> Decoded:

@@ -95,6 +95,7 @@ class ListReader:
         decoded = decode.decode(page.body, encodings, self._max_bytes)
         decoded = listing.gunzip(decoded, self._max_bytes)
         parsed.body_bytes = len(decoded.body)
+        parsed.reason = decoded.fault(encodings)
         is_truncated = decoded.is_truncated or bool(page.flags & PAGE_TRUNCATED)
         document = None
         if not decoded.is_opaque:
@@ -104,7 +105,10 @@ class ListReader:
                 self._max_links,
                 is_cut=is_truncated or decoded.is_too_big,
             )
-        parsed.outcome = Outcome.BAD_TYPE if document is None else Outcome.LINK_LIST
+        parsed.outcome = Outcome.LINK_LIST
+        if document is None:
+            parsed.outcome = Outcome.BAD_TYPE
+            parsed.reason = parsed.reason or b"neither a sitemap nor a feed"
         if decoded.is_too_big:
             parsed.outcome = Outcome.TOO_BIG
         elif is_truncated:

@@ -130,6 +130,7 @@ class PageReader:
         reading.mime = headers.mime(content_type)
         reading.body = decoded.body
         parsed.body_bytes = len(decoded.body)
+        parsed.reason = decoded.fault(encodings)
         parsed.outcome = self._outcome(page, reading, decoded)
         if parsed.outcome in (Outcome.SUCCESS, Outcome.TRUNCATED):
             self._read_good(page, reading, content_type)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from larbinpy import url as urls
 from larbinpy.links.found import ELEMENT_REDIRECT, LINK_FORCE, LINK_REDIRECT, found_link
 from larbinpy.parse import headers
 from larbinpy.records import Filtered, Kind
+
+_REFUSED: Final = b"not followed: %b"
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,7 +54,12 @@ class Redirects:
         if page.hops >= self._most:
             reading.parsed.links = 1
             reading.parsed.filtered = {Filtered.REDIRECTS: 1}
-            return
+        else:
+            self._take(page, reading, location, resolved)
+        for refusal in reading.parsed.filtered:
+            reading.parsed.reason = _REFUSED % Filtered(refusal).label.encode()
+
+    def _take(self, page: Page, reading: Reading, location: bytes, resolved: bytes) -> None:
         flags = LINK_REDIRECT
         if self._has_cookies and _is_again(page, location):
             flags |= LINK_FORCE

@@ -27,6 +27,7 @@ def robots_reading(page: Page) -> Reading:
     is_cut = decoded.is_truncated and not page.flags & PAGE_TRUNCATED
     if decoded.is_opaque or is_cut:
         parsed.outcome = Outcome.BAD_TYPE if decoded.is_opaque else Outcome.TRUNCATED
+        parsed.reason = decoded.fault(encodings)
         return Reading(page, parsed, mime)
     text = decoded.body[:MAX_ROBOTS_BYTES]
     parsed.body_bytes = len(text)

@@ -32,7 +32,7 @@ PAGES = st.builds(
 ANSWERS = st.builds(
     ParsedPage, id=U64, epoch=U32, outcome=st.sampled_from(Outcome), body_bytes=U32, near=U64,
     digest=st.sampled_from([bytes(16), bytes(range(16)), b"\xff" * 16]),
-    simhash=st.sampled_from([0, 1, 1 << 63]), canonical=TEXT,
+    simhash=st.sampled_from([0, 1, 1 << 63]), canonical=TEXT, reason=TEXT,
     directives=st.sampled_from([Directive(bits) for bits in range(8)]),
 )  # fmt: skip
 READINGS = st.builds(Reading, PAGES, ANSWERS, mime=TEXT)
@@ -60,7 +60,7 @@ def test_the_longest_texts_fit(byte: bytes) -> None:
     """All that an entry of a frame can hold, when every byte grows."""
     text = byte * 65_535
     longest = page(url=text, via=text, reason=text)
-    parsed = ParsedPage(1, 1, Outcome.SUCCESS, canonical=text)
+    parsed = ParsedPage(1, 1, Outcome.SUCCESS, canonical=text, reason=text)
     reading = Reading(longest, parsed, mime=text)
     assert logline.LineMaker().lines([reading] * 2) == 2 * reference.line(reading, "xxh3-128")
 

@@ -200,6 +200,7 @@ def test_a_gzip_bomb_is_bounded() -> None:
     bomb = gzip.compress(urlset(b"http://a.test/1")[:-9] + b" " * (40 << 20))
     reading = sitemap(bomb)
     assert (reading.parsed.outcome, reading.parsed.body_bytes) == (Outcome.TOO_BIG, 1 << 20)
+    assert reading.parsed.reason == b"decoded body over the limit"
     assert urls(reading) == [b"http://a.test/1"]
 
 

@@ -188,6 +188,27 @@ def test_an_unknown_encoding_is_a_bad_type() -> None:
     assert (reading.parsed.outcome, reading.links) == (Outcome.BAD_TYPE, None)
 
 
+@pytest.mark.parametrize(
+    ("coding", "body", "reason"),
+    [
+        (
+            b"rot13" + b"x" * 60_000,
+            b"<p>",
+            b"cannot be decoded: Content-Encoding rot13" + b"x" * 55,
+        ),
+        (b"gzip, gzip, br", b"<p>", b"cannot be decoded: Content-Encoding gzip, gzip, br"),
+        (b"gzip", gzip.compress(b"<p>")[:-9], b"compressed body cut or broken"),
+        (b"gzip", gzip.compress(b" " * (2 << 20)), b"decoded body over the limit"),
+        (b"gzip", gzip.compress(b"<p>"), b""),
+        (b"gzip", b"<p>", b""),
+    ],
+)
+def test_what_is_wrong_with_a_body_is_told(coding: bytes, body: bytes, reason: bytes) -> None:
+    """The outcome does not say it all."""
+    headers = b"Content-Type: text/html\r\nContent-Encoding: %b\r\n\r\n" % coding
+    assert reader().read(page(body=body, headers=headers)).parsed.reason == reason
+
+
 def test_a_type_that_is_not_wanted_is_bad() -> None:
     """By prefix of the content type."""
     headers = fields(Content_Type="image/png")
@@ -300,6 +321,24 @@ def test_a_redirection_tells_where_it_leads(target: bytes, hops: int, told: byte
 
 
 @pytest.mark.parametrize(
+    ("target", "hops", "reason"),
+    [
+        (b"/to", 0, b""),
+        (b"/to", 3, b"not followed: redirects"),
+        (b"ftp://b.test/", 0, b"not followed: scheme"),
+        (b"/" + b"x" * 2084, 0, b"not followed: invalid"),
+        (b"/x.jpg", 0, b"not followed: extension"),
+    ],
+)
+def test_why_a_redirection_is_not_followed(target: bytes, hops: int, reason: bytes) -> None:
+    """In the words that count refused links."""
+    links = LinkFilter(key=KEY, shards=1, domain_of=lambda host: host, forbidden=[b".jpg"])
+    known = PageReader(links, accept=(), max_redirects=3)
+    got = page(outcome=Outcome.ERR_30X, status=301, headers=MOVED % target, hops=hops)
+    assert known.read(got).parsed.reason == reason
+
+
+@pytest.mark.parametrize(
     "outcome",
     sorted(set(Outcome) - {Outcome.SUCCESS, Outcome.TRUNCATED, Outcome.ERR_30X}),
 )
@@ -351,6 +390,7 @@ def test_robots_that_cannot_be_decoded_are_no_text(
     """Nor an empty one, which would allow everything: nobody knows what it forbids."""
     reading = robots(body, b"Content-Encoding: %b\r\n" % coding)
     assert (reading.body, reading.parsed.outcome) == (b"", outcome)
+    assert reading.parsed.reason
     assert answer_status(reading.parsed.outcome, 200) == 0
 
 

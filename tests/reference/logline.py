@@ -51,7 +51,7 @@ def line(reading: Reading, algorithm: str) -> bytes:
         quoted(parsed.canonical),
         quoted(etag),
         quoted(modified),
-        quoted(page.reason),
+        quoted(b"; ".join(filter(None, [page.reason, parsed.reason]))),
     )
     return (_LINE % fields).encode("ascii")
 
