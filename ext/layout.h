@@ -98,10 +98,11 @@ typedef struct PACKED {
 
 enum {
     RESOLVED_OK = 0,
-    RESOLVED_INVALID = 1,  /* does not parse, or is too long */
+    RESOLVED_INVALID = 1,  /* does not parse */
     RESOLVED_SCHEME = 2,   /* parses, but is neither http nor https */
     RESOLVED_SLOW = 3,     /* needs the Python path: non-ASCII host, or query in another encoding */
-    RESOLVED_EMPTY = 4     /* an empty href or src that HTML never fetches */
+    RESOLVED_EMPTY = 4,    /* an empty href or src that HTML never fetches */
+    RESOLVED_TOO_LONG = 5  /* longer than a URL may be */
 };
 
 enum { KIND_PAGE = 0, KIND_ROBOTS = 1, KIND_SITEMAP = 2 };

@@ -10,7 +10,7 @@ from layout cimport (
     ELEMENT_META, ELEMENT_REDIRECT, ELEMENT_SEED, ELEMENT_SOURCE,
     KIND_SITEMAP,
     LINK_REDIRECT, LINK_SEED, REL_NOFOLLOW, REL_SPONSORED, REL_UGC,
-    RESOLVED_EMPTY, RESOLVED_OK, RESOLVED_SCHEME,
+    RESOLVED_EMPTY, RESOLVED_OK, RESOLVED_SCHEME, RESOLVED_TOO_LONG,
     resolved_link,
 )
 
@@ -275,6 +275,8 @@ cdef inline int verdict(const link_rules *rules, candidate *found,
     if link.status != RESOLVED_OK:
         if link.status == RESOLVED_SCHEME:
             return SCHEME
+        if link.status == RESOLVED_TOO_LONG:
+            return TOO_LONG
         return EMPTY if link.status == RESOLVED_EMPTY else INVALID
     if link.url_len > MAX_URL_BYTES:
         return TOO_LONG

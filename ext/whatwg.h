@@ -280,7 +280,7 @@ static inline int whatwg_parse(const url_context *context, url_text text, url_ou
     }
     int status = put_query(text, context->query_is_utf8, out);
     if (status != RESOLVED_OK) return status;
-    return out->size - start > MAX_URL_BYTES ? RESOLVED_INVALID : RESOLVED_OK;
+    return out->size - start > MAX_URL_BYTES ? RESOLVED_TOO_LONG : RESOLVED_OK;
 }
 
 #endif

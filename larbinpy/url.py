@@ -39,6 +39,7 @@ INVALID: Final = 1
 SCHEME: Final = 2
 SLOW: Final = 3
 EMPTY: Final = 4
+TOO_LONG: Final = 5
 
 CACHED_HOSTS: Final = 4096
 

@@ -266,8 +266,10 @@ def test_empty_page() -> None:
 
 def test_status_is_the_first_rule() -> None:
     """What the URL kernel refused is refused; a link that needs the slow path is invalid here."""
-    links = [Resolved(b"", status=status, element=SCRIPT) for status in (1, 2, 3, 4)]
-    assert reasons(*links) == {Filtered.INVALID: 2, Filtered.SCHEME: 1, Filtered.EMPTY: 1}
+    links = [Resolved(b"", status=status, element=SCRIPT) for status in range(1, 6)]
+    assert reasons(*links) == {
+        Filtered.INVALID: 2, Filtered.SCHEME: 1, Filtered.EMPTY: 1, Filtered.TOO_LONG: 1,
+    }  # fmt: skip
 
 
 def test_links_that_ask_not_to_be_followed() -> None:

@@ -20,6 +20,8 @@ HTTPS, SEED, REDIRECT = 1, 2, 4
 SITEMAP = 2
 DUPLICATE, ACCEPTED = 254, 255
 NOFOLLOW_RELS = 7
+REFUSED_BY_KERNEL = {2: Filtered.SCHEME, 4: Filtered.EMPTY, 5: Filtered.TOO_LONG}
+"""What links are refused for by the status that the URL kernel gave them."""
 FOLLOWED = {1, 2, 3, 5, 6, 10, 11, 12}
 IMAGES = {7, 9}
 FORM = 18
@@ -205,7 +207,7 @@ class LinkFilter:
         self, found: Resolved, is_outside: bool, left: int, flags: int, kind: int, nofollow: bool
     ) -> Filtered | None:
         path = found.file.split(b"?")[0].lower()
-        status = {2: Filtered.SCHEME, 4: Filtered.EMPTY}.get(found.status, Filtered.INVALID)
+        status = REFUSED_BY_KERNEL.get(found.status, Filtered.INVALID)
         has_query = any(byte in found.file for byte in b"?=*")
         is_spared = path.endswith((b".html", b".htm", b"/"))
         is_away = is_outside and not self._external and not flags & REDIRECT

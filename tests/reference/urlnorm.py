@@ -15,7 +15,7 @@ from tests.reference.urlmachine import Machine, OtherScheme, Record
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-OK, INVALID, SCHEME, SLOW, EMPTY = range(5)
+OK, INVALID, SCHEME, SLOW, EMPTY, TOO_LONG = range(6)
 # OTHER, A, AREA, BASE, META, REDIRECT, SEED, FORM: an empty one is the document itself.
 FETCHED_WHEN_EMPTY = {0, 1, 2, 4, 10, 11, 12, 18}
 
@@ -40,7 +40,7 @@ def parse_as(
         return failed(SLOW, record.host.encode("utf-8", "surrogateescape")), record
     text = record.serialised().encode("ascii")
     if len(text) > 2083:
-        return failed(INVALID), record
+        return failed(TOO_LONG), record
     is_https = record.scheme == "https"
     start = len(record.scheme) + 3
     return (OK, text, is_https, start, len(record.host), record.effective_port), record
