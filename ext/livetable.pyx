@@ -10,14 +10,15 @@ Invariants:
 2. An offset of 0 marks a URL that is done or moved (records begin behind the header).
 3. A moved URL stands in the table only.
 
-Cost: one pass, O(log segments + log records of one) a DONE; 8 bytes an ENQ, 16 a MOVE.
+Cost: one pass, O(log segments + log records of one) a DONE; 8 bytes an ENQ, 21 to 43 a MOVE.
 """
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
-from libc.stdlib cimport calloc, free, malloc, qsort, realloc
+from libc.stdlib cimport free, malloc, qsort, realloc
 from libc.string cimport memcpy, memset
 
+from celltable cimport cell, cell_table, table_find, table_put, table_reserve
 from layout cimport RECORD_DONE, RECORD_ENQ, RECORD_MOVE, record_head
 
 
@@ -40,14 +41,10 @@ cdef struct Segment:
     size_t room
     size_t live
 
-cdef struct Moved:
-    uint64_t id  # 0: empty
-    uint64_t position  # 0: done
-
 
 cdef int by_id(const void *a, const void *b) noexcept nogil:
-    cdef uint64_t x = (<const Moved *>a).id
-    cdef uint64_t y = (<const Moved *>b).id
+    cdef uint64_t x = (<const cell *>a).key
+    cdef uint64_t y = (<const cell *>b).key
     return (x > y) - (x < y)
 
 
@@ -73,23 +70,15 @@ cdef class LiveTable:
 
     cdef Segment *_segments
     cdef size_t _count
-    cdef Moved *_moved
-    cdef size_t _moved_size
-    cdef size_t _moved_room  # a power of two
+    cdef cell_table _moved  # id -> position, 0 = done
     cdef size_t _moved_live
-
-    def __cinit__(self):
-        self._moved_room = 64
-        self._moved = <Moved *>calloc(self._moved_room, sizeof(Moved))
-        if self._moved is NULL:
-            raise MemoryError
 
     def __dealloc__(self):
         cdef size_t i
         for i in range(self._count):
             free(self._segments[i].entries)
         free(self._segments)
-        free(self._moved)
+        free(self._moved.cells)
 
     def __len__(self):
         cdef size_t total = self._moved_live
@@ -222,12 +211,12 @@ cdef class LiveTable:
             size = done_size(at, left)
 
     cdef void remove(self, uint64_t id) noexcept nogil:
-        cdef Moved *moved = self.slot(id)
-        if moved.id == id and id != 0:
-            self._moved_live -= moved.position != 0
-            moved.position = 0
+        cdef cell *moved = table_find(&self._moved, id)
+        if moved is NULL:
+            self.drop(id)
             return
-        self.drop(id)
+        self._moved_live -= moved.value != 0
+        moved.value = 0
 
     cdef void drop(self, uint64_t id) noexcept nogil:
         """Mark the ENQ of ``id`` as no longer waiting, if it stands in an array."""
@@ -252,41 +241,17 @@ cdef class LiveTable:
 
     cdef bint move(self, const uint8_t *record, uint64_t position) noexcept nogil:
         cdef uint64_t id = 0
-        cdef Moved *moved
+        cdef cell *moved
         memcpy(&id, record + sizeof(record_head), 8)
         if id == 0:
             return True
-        if 2 * (self._moved_size + 1) > self._moved_room and not self.grow():
+        if not table_reserve(&self._moved, 1):
             return False
-        moved = self.slot(id)
-        if moved.id == 0:
+        moved = table_find(&self._moved, id)
+        if moved is NULL:
             self.drop(id)
-            moved.id = id
-            self._moved_size += 1
-        self._moved_live += moved.position == 0
-        moved.position = position
-        return True
-
-    cdef Moved *slot(self, uint64_t id) noexcept nogil:
-        """Where a moved URL stands or would stand."""
-        cdef size_t at = (id * <uint64_t>0x9E3779B97F4A7C15) >> 20
-        at &= self._moved_room - 1
-        while self._moved[at].id != 0 and self._moved[at].id != id:
-            at = (at + 1) & (self._moved_room - 1)
-        return self._moved + at
-
-    cdef bint grow(self) noexcept nogil:
-        cdef Moved *old = self._moved
-        cdef size_t room = self._moved_room
-        cdef size_t i
-        cdef Moved *grown = <Moved *>calloc(2 * room, sizeof(Moved))
-        if grown is NULL:
-            return False
-        self._moved, self._moved_room = grown, 2 * room
-        for i in range(room):
-            if old[i].id != 0:
-                self.slot(old[i].id)[0] = old[i]
-        free(old)
+        self._moved_live += moved is NULL or moved.value == 0
+        table_put(&self._moved, id, position)
         return True
 
     def live(self):
@@ -294,22 +259,22 @@ cdef class LiveTable:
         cdef size_t total = len(self)
         cdef bytes result = PyBytes_FromStringAndSize(NULL, total * sizeof(uint64_t))
         cdef uint64_t *out = <uint64_t *>PyBytes_AS_STRING(result)
-        cdef Moved *moved = <Moved *>malloc(self._moved_live * sizeof(Moved) + 1)
+        cdef cell *moved = <cell *>malloc(self._moved_live * sizeof(cell) + 1)
         cdef size_t left = 0
         cdef size_t i
         if moved is NULL:
             raise MemoryError
         with nogil:
-            for i in range(self._moved_room):
-                if self._moved[i].position != 0:
-                    moved[left] = self._moved[i]
+            for i in range(self._moved.room):
+                if self._moved.cells[i].value != 0:
+                    moved[left] = self._moved.cells[i]
                     left += 1
-            qsort(moved, left, sizeof(Moved), by_id)
+            qsort(moved, left, sizeof(cell), by_id)
             self.merge(out, moved, left)
             free(moved)
         return result
 
-    cdef void merge(self, uint64_t *out, const Moved *moved, size_t left) noexcept nogil:
+    cdef void merge(self, uint64_t *out, const cell *moved, size_t left) noexcept nogil:
         cdef const Segment *segment
         cdef const Entry *entry
         cdef size_t i, k
@@ -319,15 +284,15 @@ cdef class LiveTable:
                 entry = segment.entries + k
                 if entry.offset == 0:
                     continue
-                while left and moved.id < segment.first_lsn + entry.lsn:
-                    out[0] = moved.position
+                while left and moved.key < segment.first_lsn + entry.lsn:
+                    out[0] = moved.value
                     out += 1
                     moved += 1
                     left -= 1
                 out[0] = segment.number << 32 | entry.offset
                 out += 1
         for i in range(left):
-            out[i] = moved[i].position
+            out[i] = moved[i].value
 
     def live_by_segment(self):
         """Number of waiting URLs by the segment where their record lies."""
@@ -335,16 +300,16 @@ cdef class LiveTable:
         cdef size_t i
         for i in range(self._count):
             counts[self._segments[i].number] = self._segments[i].live
-        for i in range(self._moved_room):
-            if self._moved[i].position != 0:
-                counts[self._moved[i].position >> 32] += 1
+        for i in range(self._moved.room):
+            if self._moved.cells[i].value != 0:
+                counts[self._moved.cells[i].value >> 32] += 1
         return counts
 
     def is_waiting(self, uint64_t id):
         """Whether the URL of this id waits. Cost: that of a DONE."""
-        cdef Moved *moved = self.slot(id)
+        cdef cell *moved = table_find(&self._moved, id)
         cdef Segment *segment = self.segment_of(id)
         cdef Entry *entry = NULL if segment is NULL else find(segment, id)
-        if id != 0 and moved.id == id:
-            return moved.position != 0
+        if moved is not NULL:
+            return moved.value != 0
         return entry is not NULL and entry.offset != 0

@@ -11,18 +11,17 @@ Invariants:
 3. Memory is taken before anything is changed, so a MemoryError leaves the map as it was.
 
 Cost: one crossing and one nogil block a batch; O(log segments) and one bit for each position, and a
-probe of a table that is empty until something is moved; 16 to 32 bytes twice for a moved URL.
+probe of a table that is empty until something is moved; 21 to 43 bytes twice for a moved URL.
 """
 
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from libc.stdint cimport uint32_t, uint64_t
-from libc.stdlib cimport calloc, free, malloc, realloc
+from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memmove, memset
 
+from celltable cimport cell, cell_table, table_drop, table_find, table_put, table_reserve
 
-cdef extern from "mix.h" nogil:
-    uint64_t mix64(uint64_t x)
 
 cdef extern from * nogil:
     int first_bit "__builtin_ctzll" (unsigned long long word)
@@ -30,7 +29,6 @@ cdef extern from * nogil:
 cdef enum:
     SEGMENT_SHIFT = 32
     ALIGN_SHIFT = 3
-    LEAST_CELLS = 64
 
 
 cdef struct bitmap:
@@ -39,85 +37,6 @@ cdef struct bitmap:
     size_t size  # words
     size_t live
 
-cdef struct cell:
-    uint64_t key  # 0: empty
-    uint64_t value
-
-cdef struct table:
-    cell *cells
-    size_t room  # a power of two, or 0
-    size_t count
-
-
-# --- a table of open addressing -----------------------------------------------------------------
-
-cdef size_t home(const table *of, uint64_t key) noexcept nogil:
-    return mix64(key) & (of.room - 1)
-
-
-cdef cell *table_find(const table *of, uint64_t key) noexcept nogil:
-    """The cell of a key, NULL when it has none."""
-    cdef size_t at
-    if of.count == 0:
-        return NULL
-    at = home(of, key)
-    while of.cells[at].key != 0:
-        if of.cells[at].key == key:
-            return of.cells + at
-        at = (at + 1) & (of.room - 1)
-    return NULL
-
-
-cdef void table_put(table *of, uint64_t key, uint64_t value) noexcept nogil:
-    """Set a key; there is room for it."""
-    cdef size_t at = home(of, key)
-    while of.cells[at].key != 0 and of.cells[at].key != key:
-        at = (at + 1) & (of.room - 1)
-    of.count += of.cells[at].key == 0
-    of.cells[at].key = key
-    of.cells[at].value = value
-
-
-cdef void table_drop(table *of, uint64_t key) noexcept nogil:
-    """Forget a key, and close the hole that it leaves in the run of cells behind it."""
-    cdef cell *found = table_find(of, key)
-    cdef size_t hole, at
-    if found is NULL:
-        return
-    hole = found - of.cells
-    at = (hole + 1) & (of.room - 1)
-    while of.cells[at].key != 0:
-        # A cell may step back into the hole unless its home lies behind the hole.
-        if ((at - home(of, of.cells[at].key)) & (of.room - 1)) >= ((at - hole) & (of.room - 1)):
-            of.cells[hole] = of.cells[at]
-            hole = at
-        at = (at + 1) & (of.room - 1)
-    of.cells[hole].key = 0
-    of.count -= 1
-
-
-cdef int table_reserve(table *of, size_t more) except -1:
-    """Make room for ``more`` keys beyond those that are there."""
-    cdef size_t room = of.room if of.room else LEAST_CELLS
-    cdef size_t i
-    cdef table grown
-    while 3 * room < 4 * (of.count + more):
-        room *= 2
-    if room == of.room:
-        return 0
-    grown.cells = <cell *>calloc(room, sizeof(cell))
-    if grown.cells is NULL:
-        raise MemoryError
-    grown.room, grown.count = room, 0
-    for i in range(of.room):
-        if of.cells[i].key != 0:
-            table_put(&grown, of.cells[i].key, of.cells[i].value)
-    free(of.cells)
-    of[0] = grown
-    return 0
-
-
-# --- the map ------------------------------------------------------------------------------------
 
 @cython.final
 cdef class PlaceMap:
@@ -128,8 +47,8 @@ cdef class PlaceMap:
 
     cdef bitmap *_maps  # by rising segment numbers
     cdef size_t _count
-    cdef table _here  # first position -> where it lies now
-    cdef table _first  # where it lies now -> first position
+    cdef cell_table _here  # first position -> where it lies now
+    cdef cell_table _first  # where it lies now -> first position
 
     def __dealloc__(self):
         cdef size_t i
@@ -359,8 +278,8 @@ cdef class PlaceMap:
         if not self.is_set(now) or goal & 7 or not <uint32_t>goal or self.is_set(goal):
             raise ValueError(f"no move from {place} to {target}")
         self.reserve(goal)
-        table_reserve(&self._here, 1)
-        table_reserve(&self._first, 1)
+        if not table_reserve(&self._here, 1) or not table_reserve(&self._first, 1):
+            raise MemoryError
         found = table_find(&self._first, now)
         first = now if found is NULL else found.value
         self.clear(now)
