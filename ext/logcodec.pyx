@@ -20,7 +20,10 @@ from libc.string cimport memcpy
 
 from layout cimport RECORD_SEAL, enq_payload, link_entry, record_head
 from loggroups cimport Size, Walk, measured, next_group, next_link, walk_of
-from logrecord cimport check_record, close_record, put_enq
+from logrecord cimport (
+    AT_CRC, AT_END, AT_LENGTH, AT_LSN, AT_SEAL, AT_SHORT, AT_TYPE, check_record, close_record,
+    put_enq,
+)
 from logurl cimport enq_of, read_records, url_of, via_of
 
 
@@ -28,7 +31,6 @@ cdef extern from "crc32c.h" nogil:
     uint32_t CRC32C_START
     void crc32c_init()
     uint32_t crc32c_extend(uint32_t state, const uint8_t *data, size_t size)
-    uint32_t crc32c_tables(uint32_t state, const uint8_t *data, size_t size)
 
 cdef extern from "logrecord.h" nogil:
     enum:
@@ -38,13 +40,13 @@ cdef extern from "logrecord.h" nogil:
 
 crc32c_init()
 
-SCAN_END = 0
-SCAN_SEALED = 1
-SCAN_SHORT = 2
-SCAN_LENGTH = 3
-SCAN_TYPE = 4
-SCAN_CRC = 5
-SCAN_LSN = 6
+SCAN_END = AT_END
+SCAN_SEALED = AT_SEAL
+SCAN_SHORT = AT_SHORT
+SCAN_LENGTH = AT_LENGTH
+SCAN_TYPE = AT_TYPE
+SCAN_CRC = AT_CRC
+SCAN_LSN = AT_LSN
 
 
 cdef class ScanResult:
@@ -190,16 +192,16 @@ cdef class Codec:
             if result.next_lsn == 0:
                 result.first_lsn = result.next_lsn = head.lsn
             if head.lsn != result.next_lsn:
-                return 6
+                return AT_LSN
             types[count[0]] = head.type
             offsets[count[0]] = <uint32_t>result.stop
             count[0] += 1
             result.stop += record_size(head.len)
             result.next_lsn += 1
             if head.type == RECORD_SEAL:
-                return 1
+                return AT_SEAL
             self.note(<const uint8_t *>head)
-        return 0
+        return AT_END
 
     def resync(self, const uint8_t[::1] data, size_t start, uint64_t next_lsn):
         """Offset of the first good record at or behind ``start`` whose lsn is not lower, or -1.
@@ -294,63 +296,6 @@ cdef class Codec:
         finally:
             free(arena)
             free(starts)
-
-
-def crc32c(const uint8_t[::1] data, uint32_t value=0, bint portable=False):
-    """CRC-32C of ``data``, going on from ``value``; ``portable`` takes the way without SSE4.2."""
-    cdef const uint8_t *at = &data[0] if data.shape[0] else NULL
-    cdef size_t size = data.shape[0]
-    cdef uint32_t state = ~value
-    with nogil:
-        state = crc32c_tables(state, at, size) if portable else crc32c_extend(state, at, size)
-    return <uint32_t>~state
-
-
-def split_groups(bytes groups):
-    """The bare links of a LINKS payload back to back, and how many each group has (u32 each).
-
-    Raises:
-        ValueError: malformed groups.
-    """
-    cdef Size found = measured(groups)
-    cdef Walk walk = walk_of(groups)
-    cdef const uint8_t *first
-    cdef bytes links = PyBytes_FromStringAndSize(NULL, PyBytes_GET_SIZE(groups))
-    cdef bytes counts = PyBytes_FromStringAndSize(NULL, found.groups * sizeof(uint32_t))
-    cdef uint8_t *out = <uint8_t *>PyBytes_AS_STRING(links)
-    cdef uint32_t *count = <uint32_t *>PyBytes_AS_STRING(counts)
-    cdef size_t size = 0
-    with nogil:
-        while walk.at < walk.end:
-            next_group(&walk)
-            first = walk.at
-            memcpy(count, &walk.links, sizeof(uint32_t))
-            count += 1
-            walk.at = walk.group_end
-            memcpy(out + size, first, walk.at - first)
-            size += walk.at - first
-    return links[:size], counts
-
-
-def fingerprints(bytes groups):
-    """The fingerprints (u64 each) of all links of a LINKS payload, in their order.
-
-    Raises:
-        ValueError: malformed groups.
-    """
-    cdef Size found = measured(groups)
-    cdef Walk walk = walk_of(groups)
-    cdef const link_entry *link
-    cdef bytes result = PyBytes_FromStringAndSize(NULL, found.links * sizeof(uint64_t))
-    cdef uint8_t *out = <uint8_t *>PyBytes_AS_STRING(result)
-    with nogil:
-        while walk.at < walk.end:
-            next_group(&walk)
-            while walk.links:
-                link = next_link(&walk)
-                memcpy(out, &link.fingerprint, sizeof(uint64_t))
-                out += sizeof(uint64_t)
-    return result
 
 
 def positions(bytes offsets, uint64_t base):

@@ -16,6 +16,9 @@ cdef extern from "logrecord.h" nogil:
     size_t record_size(size_t payload)
     size_t common_prefix(const uint8_t *a, const uint8_t *b, size_t limit)
 
+cdef enum:  # what ends a scan; 0 and what is wrong with a record
+    AT_END, AT_SEAL, AT_SHORT, AT_LENGTH, AT_TYPE, AT_CRC, AT_LSN
+
 
 cdef inline uint32_t record_crc(uint32_t salt, const uint8_t *at, size_t payload) noexcept nogil:
     return ~crc32c_extend(salt, at + 4, sizeof(record_head) - 4 + payload)
@@ -67,16 +70,16 @@ cdef inline size_t put_enq(
 cdef inline int check_record(
     uint32_t salt, const uint8_t *data, size_t size, size_t at
 ) noexcept nogil:
-    """Whether a whole record with a valid crc stands at ``at``: SCAN_END, or what is wrong."""
+    """Whether a whole record with a valid crc stands at ``at``: AT_END, or what is wrong."""
     cdef const record_head *head = <const record_head *>(data + at)
     if at > size or size - at < sizeof(record_head):
-        return 2
+        return AT_SHORT
     if head.len > MAX_PAYLOAD:
-        return 3
+        return AT_LENGTH
     if head.type == 0:
-        return 4
+        return AT_TYPE
     if size - at < record_size(head.len):
-        return 2
+        return AT_SHORT
     if head.crc != record_crc(salt, data + at, head.len):
-        return 5
-    return 0
+        return AT_CRC
+    return AT_END

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from struct import Struct
 from typing import TYPE_CHECKING, Final
 
-from larbinpy._native.logcodec import crc32c
+from larbinpy._native.crc32c import crc32c
 from larbinpy.errors import StorageError
 from larbinpy.wholefile import write_whole
 

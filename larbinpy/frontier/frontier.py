@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from larbinpy._native import logcodec
+from larbinpy._native import linkframe
 from larbinpy._native.jobs import jobs_of
 from larbinpy.errors import StorageError
 from larbinpy.frontier.apart import Apart, places_of
@@ -101,9 +101,8 @@ class Frontier:
         Cost: five kernel calls a frame.
         """
         self._fifo.make_room()  # the seen set must not know links that the log then refuses
-        links, _ = logcodec.split_groups(groups)
-        fingerprints = logcodec.fingerprints(groups)
-        mask = self._seen.add_links(links, fingerprints)
+        fingerprints = linkframe.fingerprints(groups)
+        mask = self._seen.add_links(linkframe.bare_links(groups), fingerprints)
         put = self._fifo.put(groups, mask)
         hosts = self._table.put(put.records, put.offsets, put.positions)
         self._unwritten.append(fingerprints)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import TYPE_CHECKING, Final
 
-from larbinpy._native.logcodec import crc32c
+from larbinpy._native.crc32c import crc32c
 from larbinpy.frontier.disk import storage_errors, write_file
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from itertools import compress
 from struct import Struct
 from typing import TYPE_CHECKING, Final
 
-from larbinpy._native.logcodec import Codec, crc32c
+from larbinpy._native.crc32c import crc32c
+from larbinpy._native.logcodec import Codec
 from larbinpy.frontier.disk import storage_errors
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import TYPE_CHECKING, Final
 
+from larbinpy._native.crc32c import crc32c
 from larbinpy._native.logcodec import (
     SCAN_CRC,
     SCAN_LENGTH,
@@ -16,7 +17,6 @@ from larbinpy._native.logcodec import (
     SCAN_SEALED,
     SCAN_SHORT,
     SCAN_TYPE,
-    crc32c,
 )
 from larbinpy.frontier import seenfile
 from larbinpy.frontier.payloads import unpack_seal

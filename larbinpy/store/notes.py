@@ -23,7 +23,7 @@ from enum import IntEnum
 from struct import Struct
 from typing import TYPE_CHECKING, Final
 
-from larbinpy._native.logcodec import crc32c
+from larbinpy._native.crc32c import crc32c
 from larbinpy.records import ID_SHARD_SHIFT
 
 if TYPE_CHECKING:

@@ -12,7 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from larbinpy._native import logcodec
+from tests.native.linkpayloads import groups
 from tests.reference import logcodec as reference
+from tests.reference.linkframe import fingerprints
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,42 +23,13 @@ UUID = bytes(range(16))
 GOLDEN_HEAD = "0a0625ef50000000"
 GOLDEN = "18a2baa801572f8965ccb56a95529483c810475d62d45fe3af6456e14573ba91"
 
-urls = st.binary(min_size=1, max_size=50)
 u64 = st.integers(0, 2**64 - 1)
-u16 = st.integers(0, 2**16 - 1)
 u8 = st.integers(0, 255)
-
-
-@st.composite
-def links(draw: st.DrawFn) -> bytes:
-    """One link entry with its URL."""
-    url = draw(urls)
-    start = draw(st.integers(0, min(len(url), 255)))
-    size = draw(st.integers(0, min(len(url) - start, 255)))
-    return reference.LINK.pack(
-        draw(u64), len(url), draw(u16), draw(u16), draw(u16), start, size,
-        draw(u8), draw(u8), draw(u8), draw(u8), 0, draw(st.floats(0, 1, width=32)), 0.5,
-    ) + url  # fmt: skip
-
-
-@st.composite
-def groups(draw: st.DrawFn) -> bytes:
-    """A LINKS payload of up to three groups."""
-    payload = b""
-    for found in draw(st.lists(st.lists(links(), max_size=3), max_size=3)):
-        via, tag = draw(st.binary(max_size=40)), draw(st.binary(max_size=9))
-        is_shared: bool = draw(st.booleans())
-        if found and is_shared:  # a via that shares its start with a URL
-            via = found[0][32:][: draw(st.integers(0, 60))] + via
-        bare = b"".join(found)
-        payload += reference.GROUP.pack(len(via), len(tag), len(found), len(bare))
-        payload += via + tag + bare
-    return payload
 
 
 def mask_of(payload: bytes, seed: int) -> bytes:
     """A mask with ones and zeros for the links of a payload."""
-    count = len(reference.fingerprints(payload)) // 8
+    count = len(fingerprints(payload)) // 8
     return bytes(seed >> (i % 60) & 1 for i in range(count))
 
 
@@ -70,20 +43,6 @@ def segment_of(codec: logcodec.Codec, payloads: list[tuple[int, bytes]]) -> byte
 records = st.lists(st.tuples(st.integers(1, 7), st.binary(max_size=60)), max_size=8)
 
 
-@settings(max_examples=40)
-@given(st.binary(max_size=70), st.integers(0, 2**32 - 1))
-def test_both_ways_to_sum_agree_with_the_bits(data: bytes, value: int) -> None:
-    """The instruction, the tables and the definition give one crc."""
-    expected = reference.crc32c(data, value)
-    assert expected == logcodec.crc32c(data, value)
-    assert expected == logcodec.crc32c(data, value, portable=True)
-
-
-def test_crc_of_the_published_vector() -> None:
-    """The check value of CRC-32C."""
-    assert logcodec.crc32c(b"123456789") == 0xE3069283
-
-
 @settings(max_examples=30, deadline=None)
 @given(groups(), u64)
 def test_links_are_encoded_as_the_reference_does(payload: bytes, seed: int) -> None:
@@ -94,33 +53,6 @@ def test_links_are_encoded_as_the_reference_does(payload: bytes, seed: int) -> N
     assert encoded == oracle.encode_links(payload, mask, 9)
     assert (codec.records, codec.chain) == (oracle.records, oracle.chain)
     assert codec.decode_urls(*encoded) == oracle.decode_urls(*encoded)
-
-
-@settings(max_examples=30, deadline=None)
-@given(groups())
-def test_groups_are_split_as_the_reference_does(payload: bytes) -> None:
-    """Bare links, counts and fingerprints."""
-    assert logcodec.split_groups(payload) == reference.split_groups(payload)
-    assert logcodec.fingerprints(payload) == reference.fingerprints(payload)
-
-
-@settings(max_examples=60, deadline=None)
-@given(groups(), st.data())
-def test_malformed_groups_are_refused(payload: bytes, data: st.DataObject) -> None:
-    """Whatever byte is changed or cut: refused exactly when the reference refuses."""
-    damaged = bytearray(payload + data.draw(st.binary(max_size=3)))
-    if damaged:
-        at = data.draw(st.integers(0, len(damaged) - 1))
-        damaged[at] = data.draw(u8)
-        del damaged[data.draw(st.integers(at, len(damaged))) :]
-    try:
-        expected = reference.split_groups(bytes(damaged))
-    except ValueError:
-        for function in (logcodec.split_groups, logcodec.fingerprints):
-            with pytest.raises(ValueError, match="malformed"):
-                function(bytes(damaged))
-    else:
-        assert expected == logcodec.split_groups(bytes(damaged))
 
 
 def test_the_mask_covers_all_links() -> None:

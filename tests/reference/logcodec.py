@@ -5,6 +5,8 @@ from __future__ import annotations
 import struct
 from typing import Final
 
+from tests.reference.crc32c import crc32c
+
 HEAD: Final = struct.Struct("<IIBBHQ")
 GROUP: Final = struct.Struct("<HHII")
 LINK: Final = struct.Struct("<QHHHHBBBBBBHff")
@@ -21,16 +23,6 @@ Url = tuple[
     int, int, bytes, bytes, bytes, bytes, int, bool,
     int, int, int, int, int, int, int, float, float,
 ]  # fmt: skip
-
-
-def crc32c(data: bytes, value: int = 0) -> int:
-    """Bit by bit."""
-    state = value ^ 0xFFFFFFFF
-    for byte in data:
-        state ^= byte
-        for _ in range(8):
-            state = (state >> 1) ^ (0x82F63B78 if state & 1 else 0)
-    return state ^ 0xFFFFFFFF
 
 
 def padded(size: int) -> int:
@@ -200,22 +192,6 @@ def decode_enq(id_lsn: int, payload: bytes) -> Url:
         url[start : start + size], port, bool(flags & 1), depth, left, level, kind, hops,
         attempts, flags, score, relevance,
     )  # fmt: skip
-
-
-def split_groups(groups: bytes) -> tuple[bytes, bytes]:
-    """The bare links and how many each group has."""
-    links, counts = b"", b""
-    for _, _, found in groups_of(groups):
-        counts += len(found).to_bytes(4, "little")
-        links += b"".join(LINK.pack(*fields) + url for fields, url in found)
-    return links, counts
-
-
-def fingerprints(groups: bytes) -> bytes:
-    """The fingerprints of all links."""
-    return b"".join(
-        fields[0].to_bytes(8, "little") for _, _, links in groups_of(groups) for fields, _ in links
-    )
 
 
 def positions(offsets: bytes, base: int) -> bytes:

@@ -7,7 +7,7 @@ from collections import deque
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from larbinpy._native.logcodec import crc32c
+from larbinpy._native.crc32c import crc32c
 from larbinpy.store import notes as module
 from larbinpy.store.notes import Note, Notes, pack, pack_answered, pack_stored, unpack
 
