@@ -57,8 +57,7 @@ class PageReader:
             seen before.
         near: asked with a page, its answer, which it fills in, and its decoded body; true = the
             page is so near to an earlier one that its links are not wanted.
-        has_cookies: cookies are kept, so a page that sets one and redirects to itself is worth a
-            second request.
+        has_cookies: see ``Redirects``.
         lists: reads sitemaps, feeds, and what else is no HTML; None = nobody does.
         agent: our name in robots.txt, which pages may address.
         obeyed: what is done as pages ask.

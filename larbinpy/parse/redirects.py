@@ -25,8 +25,8 @@ class Redirects:
     Args of ``__init__``:
         most: redirections in a row that are followed.
         make_base: what links are resolved against, by the URL mode.
-        has_cookies: cookies are kept, so a page that sets one and redirects to itself is worth a
-            second request.
+        has_cookies: cookies are kept, so a page that redirects to itself, or away and back, is
+            worth a second request.
     """
 
     __slots__ = ("_has_cookies", "_links", "_make_base", "_most")
@@ -50,22 +50,21 @@ class Redirects:
         if not location:
             return
         resolved = self._resolved(page, location)
-        reading.parsed.canonical = resolved[urls.ITEM_BYTES :]
+        target = resolved[urls.ITEM_BYTES :]
+        reading.parsed.canonical = target
         if page.hops >= self._most:
             reading.parsed.links = 1
             reading.parsed.filtered = {Filtered.REDIRECTS: 1}
         else:
-            self._take(page, reading, location, resolved)
+            flags = LINK_REDIRECT
+            if page.kind == Kind.SITEMAP:
+                reading.via = page.via  # the robots.txt that speaks for it
+            elif self._has_cookies and _is_again(page, target):
+                reading.via = target  # which tells that this is its second time
+                flags |= LINK_FORCE
+            self._links.take(page, reading, resolved, hops=page.hops + 1, flags=flags)
         for refusal in reading.parsed.filtered:
             reading.parsed.reason = _REFUSED % Filtered(refusal).label.encode()
-
-    def _take(self, page: Page, reading: Reading, location: bytes, resolved: bytes) -> None:
-        flags = LINK_REDIRECT
-        if self._has_cookies and _is_again(page, location):
-            flags |= LINK_FORCE
-        if page.kind == Kind.SITEMAP:
-            reading.via = page.via  # the robots.txt that speaks for it
-        self._links.take(page, reading, resolved, hops=page.hops + 1, flags=flags)
 
     def _resolved(self, page: Page, location: bytes) -> bytes:
         """A server that redirects to itself tells apart what we take for one: as it wants."""
@@ -77,9 +76,14 @@ class Redirects:
         return resolved
 
 
-def _is_again(page: Page, location: bytes) -> bool:
-    """Whether a page sets a cookie and redirects to itself, for the first time."""
-    if page.via == page.url or not headers.field(page.headers, b"set-cookie"):
-        return False
-    target = urls.parse(location, page.url)
-    return target is not None and target.url == page.url
+def _is_again(page: Page, target: bytes) -> bool:
+    """Whether a redirection leads to a URL that was asked for, and may answer by cookies now.
+
+    That is the page itself when it sets one, or the one that has redirected to it: the cookie may
+    have come from either of the two.
+    """
+    if page.via == page.url:
+        return False  # this is its second time
+    if target == page.url:
+        return bool(headers.field(page.headers, b"set-cookie"))
+    return page.hops > 0 and target == page.via

@@ -16,6 +16,7 @@ from larbinpy.records import PAGE_TRUNCATED, Directive, Filtered, Kind, Outcome
 from larbinpy.url import LarbinBase
 from tests.records import page
 from tests.reference.linkbuffers import Link, read_links
+from tests.reference.linkentry import FORCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -318,6 +319,36 @@ def test_a_redirection_to_nowhere() -> None:
 def test_a_redirection_tells_where_it_leads(target: bytes, hops: int, told: bytes) -> None:
     """As it is queued, and also where it is not followed any more."""
     assert moved(target, hops=hops).parsed.canonical == told
+
+
+A, B = b"http://a.test/a", b"http://b.test/b"
+
+
+@pytest.mark.parametrize(
+    ("url", "via", "hops", "target", "sets", "is_again"),
+    [
+        (A, b"", 0, A, True, True),  # to itself with a cookie
+        (A, b"", 0, A, False, False),
+        (A, A, 1, A, True, False),  # and again
+        (B, A, 1, A, False, True),  # away and back, whoever has set a cookie
+        (B, A, 3, A, True, True),
+        (B, A, 0, A, True, False),  # a link led to it
+        (A, A, 2, B, True, False),  # away again, from the page that was asked for again
+        (B, A, 1, b"http://b.test/c", True, False),
+    ],
+)
+def test_a_redirection_back_with_cookies_is_followed_once(
+    url: bytes, via: bytes, hops: int, target: bytes, sets: bool, is_again: bool
+) -> None:
+    """httrack#537: with a cookie the answer may be another one; then via is the page itself."""
+    known = PageReader(links_of(), accept=(), max_redirects=9, has_cookies=True)
+    moved_to = MOVED.replace(b"\r\n\r\n", b"\r\nSet-Cookie: a=b\r\n\r\n" if sets else b"\r\n\r\n")
+    got = page(url, via=via, hops=hops, outcome=Outcome.ERR_30X, headers=moved_to % target)
+    reading = known.read(got)
+    (link,) = found(reading)
+    assert (link.url, bool(link.flags & FORCE), link.hops) == (target, is_again, hops + 1)
+    assert reading.via == (target if is_again else b"")
+    assert not found(PageReader(links_of(), accept=(), max_redirects=9).read(got))[0].flags & FORCE
 
 
 @pytest.mark.parametrize(
