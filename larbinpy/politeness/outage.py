@@ -3,7 +3,8 @@
 When many addresses are silent and nobody else is heard, the line is *suspect*: nothing new is
 asked, and failures are held back.  Somebody who answered before is asked again (a *friend*): an
 answer clears the line and the failures count; silence means that the line is *down*, the failures
-are nobody's, and friends are asked at growing intervals until one is heard.
+are nobody's, and friends are asked at growing intervals until one is heard.  Silence lasts as long
+as a timeout, so several of them are asked meanwhile; those count as one.
 
 A crawl that was never answered has no friends; then more silence is needed, some ordinary requests
 take the friends' place, and after these the silence is taken for theirs.
@@ -48,16 +49,16 @@ class Line:
     """
 
     __slots__ = (
-        "_is_known", "_probes", "_random", "_silent", "_trusted_ns", "probe_ns", "since_ns",
-        "state", "was_down",
+        "_failed_ns", "_is_known", "_probes", "_random", "_rounds", "_silent", "_trusted_ns",
+        "probe_ns", "since_ns", "state", "was_down",
     )  # fmt: skip
 
     def __init__(self, random: Random) -> None:
         self._random = random
         self._silent: OrderedDict[bytes, int] = OrderedDict()
         self._is_known = False
-        self._probes = 0
-        self._trusted_ns = 0
+        self._probes = self._rounds = 0
+        self._failed_ns = self._trusted_ns = 0
         self.state = State.FINE
         self.was_down = False
         """Whether what ended last was an outage, not just a suspicion."""
@@ -87,15 +88,16 @@ class Line:
         if len(self._silent) < (SILENT if self._is_known else SILENT_ALONE):
             return False
         self.state = State.SUSPECT
-        self._probes = 0
+        self._probes = self._rounds = 0
         self.since_ns = next(iter(self._silent.values()))
         self.probe_ns = now_ns
         return True
 
-    def probed(self, now_ns: int, *, is_friend: bool) -> bool:
+    def probed(self, begun_ns: int, now_ns: int, *, is_friend: bool) -> bool:
         """A probe was not answered; true when that settles what was suspected.
 
         Args:
+            begun_ns: when it was sent.
             is_friend: it was asked of somebody who has answered before.
 
         Then ``state`` is DOWN, or FINE when it must be theirs.
@@ -104,8 +106,11 @@ class Line:
         if not is_friend and self.state is State.SUSPECT and self._probes >= STRANGERS:
             self._clear(now_ns)
             return True
-        span_ns = min(FIRST_PROBE_NS << min(self._probes - 1, 16), LAST_PROBE_NS)
-        self.probe_ns = now_ns + round(span_ns * (1 + self._random.random() / 2))
+        if begun_ns >= self._failed_ns:
+            self._failed_ns = now_ns
+            self._rounds += 1
+            span_ns = min(FIRST_PROBE_NS << min(self._rounds - 1, 16), LAST_PROBE_NS)
+            self.probe_ns = now_ns + round(span_ns * (1 + self._random.random() / 2))
         is_news = self.state is State.SUSPECT and is_friend
         if is_news:
             self.state = State.DOWN

@@ -106,7 +106,7 @@ class Manners:
         if trouble is Trouble.BROKEN and self._is_kept(result):
             trouble = Trouble.NONE
         if trouble is Trouble.UNREACHABLE:
-            self.line.silent(job, end_ns)
+            self.line.silent(result, end_ns)
             self._take_back()
             if job.kind is not Kind.RETRY and not self.line.is_fine:
                 self.line.hold(result)

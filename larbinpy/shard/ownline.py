@@ -91,13 +91,14 @@ class OwnLine:
         for friend in [friend for friend in self._friends if friend.host_id == host_id]:
             self._friends.remove(friend)
 
-    def silent(self, job: FetchJob, now_ns: int) -> None:
+    def silent(self, result: FetchResult, now_ns: int) -> None:
         """A request had no answer."""
+        job = result.job
         if job.kind is Kind.RETRY:
-            self._probe_failed(now_ns)
+            self._probe_failed(now_ns - result.duration_us * 1000, now_ns)
         else:
             self._strangers.append(job)
-            self._line.silent(job.ip, now_ns)
+            self._line.silent(job.ip or job.host, now_ns)  # a proxy does not tell addresses
 
     # --- what it costs -------------------------------------------------------------------------
 
@@ -155,15 +156,15 @@ class OwnLine:
             if self._table.visit(known[0].host_id, now_ns) == 0:
                 return replace(known[0], id=page_id, kind=Kind.RETRY, attempt=0)
         if not self._friends:
-            self._probe_failed(now_ns)
+            self._probe_failed(now_ns, now_ns)
         return None
 
     def probe_ns(self) -> int:
         """When the next probe is due; -1 while the line is fine."""
         return -1 if self.is_fine else self._line.probe_ns
 
-    def _probe_failed(self, now_ns: int) -> None:
-        is_settled = self._line.probed(now_ns, is_friend=self._is_friend_asked)
+    def _probe_failed(self, begun_ns: int, now_ns: int) -> None:
+        is_settled = self._line.probed(begun_ns, now_ns, is_friend=self._is_friend_asked)
         if is_settled and not self.is_fine:
             self.outages += 1
             self._say("nobody answers: our own line seems to be down; waiting until it is back")

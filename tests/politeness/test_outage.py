@@ -67,13 +67,13 @@ def test_a_friend_that_answers_clears_the_line(line: Line) -> None:
     assert (line.state, line.was_down) == (State.FINE, False)
     assert not any(be_silent(line, 1000, NOW + TRUST_NS - 1))
     be_silent(line, SILENT, NOW + TRUST_NS)
-    assert line.probed(NOW, is_friend=True)
+    assert line.probed(NOW, NOW, is_friend=True)
 
 
 def test_a_friend_that_is_silent_too_means_that_the_line_is_down(line: Line) -> None:
     """Said once."""
     be_silent(line, SILENT)
-    assert [line.probed(NOW, is_friend=True) for _ in range(3)] == [True, False, False]
+    assert [line.probed(NOW, NOW, is_friend=True) for _ in range(3)] == [True, False, False]
     assert line.state is State.DOWN
 
 
@@ -82,21 +82,33 @@ def test_probes_are_sent_at_growing_intervals(line: Line) -> None:
     be_silent(line, SILENT)
     spans = []
     for _ in range(10):
-        line.probed(NOW, is_friend=True)
+        line.probed(NOW, NOW, is_friend=True)
         spans.append(line.probe_ns - NOW)
     expected = [min(FIRST_PROBE_NS << n, LAST_PROBE_NS) for n in range(10)]
     assert all(e <= s <= e * 1.5 for s, e in zip(spans, expected, strict=True))
     assert len(set(spans)) == 10
 
 
+def test_probes_side_by_side_count_as_one(line: Line) -> None:
+    """Silence is as long as a timeout: each friend that was asked in it would double the delay."""
+    be_silent(line, SILENT)
+    begun = [NOW + n for n in range(8)]
+    ended = [NOW + LAST_PROBE_NS + n for n in range(8)]
+    news = [line.probed(b, e, is_friend=True) for b, e in zip(begun, ended, strict=True)]
+    assert news == [True] + [False] * 7
+    assert line.probe_ns <= ended[0] + FIRST_PROBE_NS * 1.5
+    line.probed(line.probe_ns, line.probe_ns + 9, is_friend=True)
+    assert line.probe_ns >= ended[0] + FIRST_PROBE_NS * 3
+
+
 def test_an_outage_ends_with_the_first_answer(line: Line) -> None:
     """And the next one is noticed at once."""
     be_silent(line, SILENT)
-    line.probed(NOW, is_friend=True)
+    line.probed(NOW, NOW, is_friend=True)
     assert line.heard(NOW)
     assert (line.state, line.was_down) == (State.FINE, True)
     be_silent(line, SILENT)
-    assert line.probed(NOW, is_friend=True)
+    assert line.probed(NOW, NOW, is_friend=True)
 
 
 def test_a_crawl_that_was_never_answered_needs_more_silence() -> None:
@@ -109,7 +121,7 @@ def test_without_friends_the_silence_is_theirs_in_the_end() -> None:
     """A crawl of dead hosts alone ends."""
     line = Line(Random(1))
     be_silent(line, SILENT_ALONE)
-    assert [line.probed(NOW, is_friend=False) for _ in range(STRANGERS)] == [False] * (
+    assert [line.probed(NOW, NOW, is_friend=False) for _ in range(STRANGERS)] == [False] * (
         STRANGERS - 1
     ) + [True]
     assert line.state is State.FINE

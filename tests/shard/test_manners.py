@@ -360,6 +360,16 @@ def test_an_outage_is_charged_to_nobody(shard: Shard) -> None:
     assert (shard.take().attempt, shard.manners.line.outages) == (0, 1)
 
 
+def test_a_proxy_that_dies_is_an_outage(shard: Shard) -> None:
+    """Behind one nobody knows addresses: hosts count in their place."""
+    befriend(shard)
+    for n in range(SILENT):
+        job = shard.stranger(n)
+        job.ip = b""
+        shard.end(job, Outcome.NO_CONNECTION)
+    assert not shard.manners.line.is_fine
+
+
 def test_a_probe_waits_for_its_host(shard: Shard) -> None:
     """It is a request like any other."""
     befriend(shard)
