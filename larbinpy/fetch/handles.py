@@ -119,7 +119,10 @@ class SlotMaker:
             slot.easy.setopt(pycurl.HTTPHEADER, headers)
             slot.headers = headers
         if cookie != slot.cookie:
-            slot.easy.setopt(pycurl.COOKIE, cookie)
+            if cookie:
+                slot.easy.setopt(pycurl.COOKIE, cookie)
+            else:  # an empty one would be sent as a field without a value
+                slot.easy.unsetopt(pycurl.COOKIE)
             slot.cookie = cookie
 
     def _expect(self, slot: Slot, job: FetchJob, address: bytes, port: int) -> None:

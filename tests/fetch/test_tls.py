@@ -108,3 +108,14 @@ def test_secrets_never_reach_a_server_with_a_bad_certificate(
     )
     assert [b"X-Key: 1" in request for request in requests] == [is_good] * 3
     assert [b"Cookie: a=b" in request for request in requests] == [False, is_good, is_good]
+
+
+def test_a_handle_that_sent_cookies_sends_none_to_the_next_host() -> None:
+    """Not even a field without a value."""
+    domains = Domains()
+    client = Client(jar=CookieJar(domains.of, domains.is_suffix))
+    with Server(ANSWER) as server:
+        for host in (b"a.test", b"a.test", b"b.test"):
+            client.get(server, host=host)
+        client.close()
+        assert [b"\r\nCookie:" in request for request in server.requests] == [False, True, False]
