@@ -3,7 +3,8 @@
 In: hosts whose address is unknown or has expired.
 Out: one ``Answer`` per host asked for: addresses with an expiry, or why there are none.
 Remembers: answers and failures until they expire, bounded.
-Invariant: at most one lookup per name is under way, and each ends within ``LOOKUP_S``.
+Invariant: at most one lookup per name is under way, and each ends within ``LOOKUP_S``,
+unless no name server says anything: then it ends when one does.
 Process: the shard.
 
 ``addresses`` keeps hosts supplied: ``lookups`` are the names that are asked for, ``rights`` which

@@ -3,6 +3,9 @@
 A lookup asks for A, and for AAAA when the name has no A, or when none of its A could be reached.
 It holds one of ``parallel`` places until it ends or ``PLACE_S`` has passed: names that nobody
 answers for leave their places to others, and an answer that comes later still counts.
+
+A lookup without an answer is held while it may be the name servers that do not answer
+(``silence``): an outage of theirs is no name's fault.
 """
 
 from __future__ import annotations
@@ -18,9 +21,10 @@ from larbinpy._native.eventloop import READ, WRITE
 from larbinpy.dns import names
 from larbinpy.dns.base import Answer
 from larbinpy.dns.cache import MAX_TTL_S, SECOND_NS, DnsCache
+from larbinpy.dns.silence import NameServers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from larbinpy._native.eventloop import EventLoop
     from larbinpy.clock import Clock
@@ -56,6 +60,7 @@ class AresResolver:
         parallel: lookups that are started at a time.
         hosts: names that are answered without a lookup (``names.parse_hosts``).
         servers: ``ADDRESS`` or ``ADDRESS:PORT`` each; none means those of resolv.conf.
+        say: tells the operator of an outage.
 
     Process/thread: one thread; made after the process was started.
     """
@@ -68,15 +73,19 @@ class AresResolver:
         parallel: int = 200,
         hosts: dict[bytes, tuple[bytes, ...]] | None = None,
         servers: Iterable[str] = (),
+        say: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._loop = loop
         self._clock = clock
         self._parallel = parallel
         self._hosts = hosts or {}
+        self._say = say
+        self._servers = NameServers()
         self._cache = DnsCache(_CACHED_NAMES)
         self._answers: list[Answer] = []
         self._asked: dict[bytes, set[bytes]] = {}  # name -> hosts as they were asked for
         self._further: dict[bytes, Answer] = {}  # names asked for AAAA beside what is known
+        self._held: dict[bytes, str] = {}  # names without an answer -> why, until a server is heard
         self._queue: deque[bytes] = deque()
         # Both in order of start, so that the first is always the next to run out. O(1) per lookup.
         self._running: OrderedDict[bytes, int] = OrderedDict()
@@ -148,6 +157,7 @@ class AresResolver:
         self._watched.clear()
         self._asked.clear()
         self._further.clear()
+        self._held.clear()
         self._queue.clear()
         self._running.clear()
         self._placed.clear()
@@ -165,6 +175,8 @@ class AresResolver:
             self._fail(name, "no answer in time", is_transient=True)
         for name in _older(self._placed, now_ns - _PLACE_NS):
             del self._placed[name]
+        if self._held:
+            self._probe(now_ns)
         while self._queue and len(self._placed) < self._parallel:
             name = self._queue.popleft()
             self._running[name] = self._placed[name] = now_ns
@@ -186,6 +198,8 @@ class AresResolver:
         if name not in self._running:
             return  # it came after the lookup had ended
         ips, ttl_s = _addresses(name, result) if result is not None else ((), 0)
+        if not error or error in _FINAL:
+            self._heard(name if ips else b"")
         known = self._further.get(name)
         if ips:
             ips = (*known.ips, *ips) if known else ips
@@ -202,16 +216,50 @@ class AresResolver:
     def _fail(self, name: bytes, error: str, *, is_transient: bool = False) -> None:
         if name in self._running:
             known = self._further.get(name)
-            now_ns = self._clock.now_ns()
-            failure = self._cache.failure
-            self._end(name, known or failure(name, error, now_ns=now_ns, is_transient=is_transient))
+            begun_ns = self._running.pop(name)
+            self._placed.pop(name, None)
+            if known:
+                self._end(name, known)
+            elif is_transient and self._servers.is_doubtful(begun_ns):
+                self._held[name] = error
+            else:
+                self._end_in_vain(name, error, is_transient=is_transient)
+
+    def _end_in_vain(self, name: bytes, error: str, *, is_transient: bool) -> None:
+        now_ns = self._clock.now_ns()
+        failure = self._cache.failure(name, error, now_ns=now_ns, is_transient=is_transient)
+        self._end(name, failure)
 
     def _end(self, name: bytes, answer: Answer) -> None:
         self._further.pop(name, None)
-        del self._running[name]
+        self._running.pop(name, None)
         self._placed.pop(name, None)
         for host in self._asked.pop(name):
             self._answers.append(_for_host(host, answer))
+
+    # -- the name servers -------------------------------------------------------------------------
+
+    def _heard(self, name: bytes = b"") -> None:
+        """A server has said something: what was held is the names' own silence, or is over."""
+        if self._servers.heard(self._clock.now_ns(), name):
+            self._say("a name server answers again")
+        held, self._held = self._held, {}
+        for silent, error in held.items():
+            self._end_in_vain(silent, error, is_transient=True)
+
+    def _probe(self, now_ns: int) -> None:
+        """When it is time to, ask for a name that is not held: does anybody answer?"""
+        name = self._servers.probe(now_ns)
+        if name is None:
+            return
+        if self._servers.is_silence_news:
+            self._say("no name server answers; names wait until one does")
+
+        def answered(_: pycares.DNSResult | None, error: int | None) -> None:
+            if not error or error in _FINAL:
+                self._heard()
+
+        self._channel.query(name.decode("ascii"), pycares.QUERY_TYPE_A, callback=answered)
 
     # -- sockets ----------------------------------------------------------------------------------
 

@@ -30,9 +30,16 @@ if TYPE_CHECKING:
 
 
 def make_addresses(
-    start: Start, hosts: HostTable, loop: EventLoop, clock: Clock, line: Line, *, is_new: bool
+    start: Start,
+    hosts: HostTable,
+    loop: EventLoop,
+    clock: Clock,
+    line: Line,
+    say: Callable[[str], None],
+    *,
+    is_new: bool,
 ) -> Addresses:
-    """What keeps hosts supplied with addresses, and judges these.
+    """What keeps hosts supplied with addresses, and judges these; ``say`` tells the operator.
 
     Raises:
         ConfigError: ``hostsFile`` cannot be read.
@@ -40,7 +47,7 @@ def make_addresses(
     config = start.config
     return Addresses(
         hosts,
-        make_resolver(config, loop, clock),
+        make_resolver(config, loop, clock, say),
         Rights(
             is_askable=askable(config),
             is_allowed=allowed(config),
@@ -105,8 +112,10 @@ def refusal(config: Config) -> str:
     return identity.REFUSAL if _is_nobody(config) else "not a public address"
 
 
-def make_resolver(config: Config, loop: EventLoop, clock: Clock) -> Resolver:
-    """What looks names up.
+def make_resolver(
+    config: Config, loop: EventLoop, clock: Clock, say: Callable[[str], None] = lambda _: None
+) -> Resolver:
+    """What looks names up; ``say`` is told of an outage of the name servers.
 
     Raises:
         ConfigError: ``hostsFile`` cannot be read.
@@ -125,4 +134,5 @@ def make_resolver(config: Config, loop: EventLoop, clock: Clock) -> Resolver:
         parallel=config.dns_connexions,
         hosts=hosts,
         servers=[config.name_server] if config.name_server else [],
+        say=say,
     )

@@ -105,7 +105,9 @@ class ShardParts:
         is_new = queue.found.epoch == 1
         random = Random()
         line = Line(random)
-        addresses = network.make_addresses(start, queue.hosts, loop, clock, line, is_new=is_new)
+        addresses = network.make_addresses(
+            start, queue.hosts, loop, clock, line, say, is_new=is_new
+        )
         network.take_descriptors()
         connections = network.connections(start)
         return cls(

@@ -225,6 +225,43 @@ def test_dead_names_do_not_hold_up_others(server: DnsServer, loop: EventLoop) ->
     assert (answer.host, server.asked["a.test", A]) == (b"a.test", before + 1)
 
 
+class Everything(frozenset[str]):
+    """Holds whatever is asked for."""
+
+    def __contains__(self, _: object) -> bool:
+        return True
+
+
+def test_an_outage_of_the_name_servers_is_no_names_fault(
+    server: DnsServer, loop: EventLoop
+) -> None:
+    """xroche/httrack#1392: until they answer again the lookup is held; then it may be repeated."""
+    clock = FakeClock()
+    said: list[str] = []
+    resolver = AresResolver(loop, clock, servers=[server.address], say=said.append)
+    ask(loop, resolver, b"a.test")
+    clock.pass_s(1)
+    server.broken, usual = Everything(), server.broken
+    resolver.submit(b"both.test")
+    deadline = time.monotonic() + PATIENCE_S
+    while not said and time.monotonic() < deadline:
+        assert resolver.answers() == []
+        clock.pass_s(0.1)
+        loop.poll(0.01)
+    server.broken = usual
+    clock.pass_s(60)
+    (answer,) = ask_nothing(loop, resolver)
+    assert (answer.host, answer.ips, answer.is_transient) == (b"both.test", (), True)
+    assert said == ["no name server answers; names wait until one does",
+                    "a name server answers again"]  # fmt: skip
+    clock.pass_s(2)
+    assert ips(loop, resolver, b"both.test") == (ipv4(3),)
+    clock.pass_s(2)
+    (answer,) = ask(loop, resolver, b"broken.test")
+    resolver.close()
+    assert (answer.ips, answer.is_transient) == ((), True)
+
+
 @pytest.mark.slow
 def test_dead_name_ends_in_time(loop: EventLoop, resolver: AresResolver) -> None:
     """A name that nobody answers for is a failure within 5 s."""
