@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from struct import Struct
 from typing import TYPE_CHECKING, Final
@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 _DONE: Final = Struct("<QBBHIII16s")
 _FILTER: Final = Struct("<BI")
 _RETRY: Final = Struct("<QB7xQ")
-_HOST: Final = Struct("<QBBBx")
+_HOST: Final = Struct("<QBBBB")
+_CLOSED: Final = Struct("<QQ")
+_ORIGIN: Final = Struct("<BH")
 _SEAL: Final = Struct("<QQII")
 _LSN: Final = Struct("<Q")
 _LINK: Final = Struct("<QHHHHBBBBBBHff")
@@ -24,6 +26,8 @@ _MARK: Final = Struct("<QQ")
 MAX_DONE_BYTES: Final = 65_536
 """Of the payload of one DONE record."""
 MAX_DONE_ENTRY: Final = _DONE.size + 255 * _FILTER.size
+MAX_CLOSED: Final = 100
+"""Origins in a HOST record; so many always fit."""
 ENQ_ATTEMPTS: Final = 19
 """Offset of ``attempts`` in an ENQ payload."""
 
@@ -60,6 +64,11 @@ class HostState:
     """Microseconds since 1970."""
     level: int
     failures: int
+    closed: dict[bytes, int] = field(default_factory=dict)
+    """Origins that it was given up for, and what is wrong with each."""
+    closed_until_us: int = 0
+    asked_until_us: int = 0
+    """Until when it has asked to be left alone, whatever the origin."""
 
 
 def done_entry(page: ParsedPage) -> bytes:
@@ -92,13 +101,29 @@ def unpack_retry(payload: bytes) -> Retry:
 
 def pack_host(state: HostState) -> bytes:
     """The payload of HOST."""
-    return _HOST.pack(state.until_us, state.level, state.failures, len(state.host)) + state.host
+    closed = [*state.closed.items()][:MAX_CLOSED]
+    numbers = (state.level, state.failures, len(state.host), len(closed))
+    parts = [_HOST.pack(state.until_us, *numbers), state.host]
+    if closed:
+        parts.append(_CLOSED.pack(state.closed_until_us, state.asked_until_us))
+    for origin, trouble in closed:
+        parts += _ORIGIN.pack(trouble, len(origin)), origin
+    return b"".join(parts)
 
 
 def unpack_host(payload: bytes) -> HostState:
     """Read a HOST payload."""
-    until_us, level, failures, size = _HOST.unpack_from(payload)
-    return HostState(payload[_HOST.size : _HOST.size + size], until_us, level, failures)
+    until_us, level, failures, size, closed = _HOST.unpack_from(payload)
+    at = _HOST.size + size
+    state = HostState(payload[_HOST.size : at], until_us, level, failures)
+    if closed:
+        state.closed_until_us, state.asked_until_us = _CLOSED.unpack_from(payload, at)
+        at += _CLOSED.size
+    for _ in range(closed):
+        trouble, size = _ORIGIN.unpack_from(payload, at)
+        at += _ORIGIN.size + size
+        state.closed[payload[at - size : at]] = trouble
+    return state
 
 
 def pack_move(id_lsn: int, enq: bytes, attempts: int | None = None) -> bytes:

@@ -46,7 +46,7 @@ _BUSY: Final = frozenset({429, 503})
 
 
 class Trouble(IntEnum):
-    """What a result says of its host."""
+    """What a result says of its host; stored, so never renumbered."""
 
     NONE = 0
     BROKEN = 1
@@ -112,13 +112,15 @@ class HostTrouble:
     slow_ns: int = 0
     """How long its latest slow response took; not kept in the log."""
     closed: dict[bytes, Trouble] | None = None
-    """Its origins that were what it was given up for; not kept in the log. A site without TLS is
-    not dead because of a link to https, nor because of a port where nobody listens."""
+    """Its origins that were what it was given up for. A site without TLS is not dead because of a
+    link to https, nor because of a port where nobody listens."""
     closed_until_ns: int = 0
     asked_until_ns: int = field(default=0, compare=False)
-    """Until when its latest Retry-After wants it left alone; the log has it as ``until_ns``."""
+    """Until when its latest Retry-After wants it left alone; where no origin is closed, the log has
+    it as ``until_ns`` alone."""
     revivals: int = 0
-    """How often another origin was a reason to try, while these are closed."""
+    """How often another origin was a reason to try, while these are closed; in the log, how many
+    are closed tells about that."""
 
     @property
     def is_dead(self) -> bool:
@@ -160,7 +162,12 @@ class Backoff:
         """Take over what the log says; a wall clock that jumped cannot delay for ever."""
         latest_ns = now_ns + max(self._dead_ns, self._max_ns) * 3 // 2
         trouble.until_ns = min(trouble.until_ns, latest_ns)
-        if trouble.points or trouble.level or trouble.until_ns > now_ns:
+        trouble.asked_until_ns = min(trouble.asked_until_ns, latest_ns)
+        trouble.closed_until_ns = min(trouble.closed_until_ns, latest_ns)
+        if trouble.closed and trouble.closed_until_ns <= now_ns:
+            trouble.closed = None
+        trouble.revivals = len(trouble.closed or ()) - bool(trouble.closed)
+        if trouble.points or trouble.level or trouble.until_ns > now_ns or trouble.closed:
             self.troubles[host] = trouble
 
     # --- what is heard of hosts ----------------------------------------------------------------

@@ -87,15 +87,22 @@ class Troubles:
         """
         wall_us = max(self._clock.wall_us(), latest_us)
         now_ns = self._clock.now_ns()  # after the other: what passes in between is waited too
+
+        def moment_ns(us: int) -> int:
+            return max(now_ns + (us - wall_us) * 1000, 0) if us else 0
+
         for state in hosts.values():
-            until_ns = max(now_ns + (state.until_us - wall_us) * 1000, 0)
-            trouble = HostTrouble(until_ns, state.level, state.failures)
+            trouble = HostTrouble(moment_ns(state.until_us), state.level, state.failures)
+            if state.closed:
+                trouble.closed = {o: Trouble(number) for o, number in state.closed.items()}
+                trouble.closed_until_ns = moment_ns(state.closed_until_us)
+                trouble.asked_until_ns = moment_ns(state.asked_until_us)
             self._backoff.restore(state.host, trouble, now_ns)
 
     def state_of(self, host: bytes) -> HostState | None:
         """What the log is to know of a host; None = nothing is wrong with it."""
         known = self._backoff.get(host)
-        if known is None or not (known.points or known.level or known.until_ns):
+        if known is None or not (known.points or known.level or known.until_ns or known.closed):
             return None
         return self._record(host, known)
 
@@ -237,11 +244,17 @@ class Troubles:
             self._table.delay(host_id, known.until_ns)
 
     def _record(self, host: bytes, known: HostTrouble) -> HostState:
-        until_us = 0
-        if known.until_ns:
-            ahead_us = (known.until_ns - self._clock.now_ns()) // 1000
-            until_us = max(self._clock.wall_us() + ahead_us, 0)
-        return HostState(host, until_us, known.level, known.points)
+        now_ns, wall_us = self._clock.now_ns(), self._clock.wall_us()
+
+        def moment_us(ns: int) -> int:
+            return max(wall_us + (ns - now_ns) // 1000, 0) if ns else 0
+
+        state = HostState(host, moment_us(known.until_ns), known.level, known.points)
+        if known.closed:
+            state.closed = {origin: int(trouble) for origin, trouble in known.closed.items()}
+            state.closed_until_us = moment_us(known.closed_until_ns)
+            state.asked_until_us = moment_us(known.asked_until_ns)
+        return state
 
 
 def _outcome_of(trouble: Trouble) -> Outcome:

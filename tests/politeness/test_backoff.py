@@ -373,10 +373,39 @@ def test_a_closed_origin_is_tried_again(backoff: Backoff) -> None:
         backoff.answered(HOST, 0, later)
 
 
-def test_a_host_that_was_dead_before_a_restart_stays_so(backoff: Backoff) -> None:
-    """Nobody knows any more for which origin."""
+def test_a_host_that_was_dead_before_a_restart_is_so_for_its_origins(backoff: Backoff) -> None:
+    """As before; one that was dead as a whole stays so."""
     backoff.restore(HOST, HostTrouble(NOW + DAY, 3, DEAD_POINTS), NOW)
     assert backoff.revive(HOST, HTTP, NOW) is None
+    closed = {HTTPS: Trouble.UNREACHABLE}
+    for asked_ns in (0, NOW + 3600 * SECOND):
+        trouble = HostTrouble(
+            NOW + DAY, 3, DEAD_POINTS, closed=closed, closed_until_ns=NOW + DAY,
+            asked_until_ns=asked_ns,
+        )  # fmt: skip
+        backoff.restore(HOST, trouble, NOW)
+        assert backoff.revive(HOST, HTTPS, NOW) is None
+        known = backoff.revive(HOST, HTTP, NOW)
+        assert known is not None
+        assert is_about(known.until_ns - NOW, BASE) or known.until_ns == asked_ns
+
+
+def test_revivals_go_on_after_a_restart(backoff: Backoff) -> None:
+    """A restart is no reason to try all ports of a dead host."""
+    closed = {b"http://a.org:%d" % port: Trouble.UNREACHABLE for port in range(MAX_REVIVALS + 1)}
+    trouble = HostTrouble(NOW + DAY, 3, DEAD_POINTS, closed=closed, closed_until_ns=NOW + DAY)
+    backoff.restore(HOST, trouble, NOW)
+    assert backoff.revive(HOST, HTTP, NOW) is None
+
+
+def test_closed_origins_are_kept_while_their_host_is_well(backoff: Backoff) -> None:
+    """Not for longer than they are closed, nor for ever when a clock jumped."""
+    closed = {HTTPS: Trouble.UNREACHABLE}
+    backoff.restore(HOST, HostTrouble(closed=closed, closed_until_ns=NOW), NOW)
+    assert len(backoff) == 0
+    backoff.restore(HOST, HostTrouble(closed=closed, closed_until_ns=NOW + 1000 * DAY), NOW)
+    assert backoff.closed(HOST, HTTPS, NOW + DAY) is Trouble.UNREACHABLE
+    assert backoff.closed(HOST, HTTPS, NOW + 2 * DAY) is Trouble.NONE
 
 
 def test_another_origin_is_no_way_round_a_retry_after(backoff: Backoff) -> None:

@@ -239,6 +239,29 @@ def test_a_dead_host_is_given_up(shard: Shard) -> None:
     assert state.until_us > shard.clock.wall_us() + 80_000 * 10**6
 
 
+def test_a_restart_knows_for_which_origin_a_host_was_given_up(shard: Shard, tmp_path: Path) -> None:
+    """The others are tried, then and after one more restart, which is in between for the host."""
+    shard.put(0, 7)
+    for _ in range(3):
+        shard.end(replace(shard.take(), https=True, port=443), Outcome.NO_CONNECTION)
+        shard.clock.now += 100 * SECOND
+    for is_dead in (True, False):
+        shard.fifo.close()
+        successor = Shard(tmp_path, shard.now)
+        shard.fifo, shard.table, hosts = successor.fifo, successor.table, successor.manners.hosts
+        successor.addresses.turn(successor.now)
+        answered(successor, bytes((9, 9, 9, 1)))
+        http = replace(successor.take(), failed=Outcome.NO_CONNECTION)
+        https = replace(http, https=True, port=443)
+        assert hosts.known[HOST].is_dead == is_dead
+        assert hosts.is_away(http.host_id, HOST, successor.now)
+        assert hosts.closed(https, successor.now)
+        assert not hosts.closed(http, successor.now)
+        assert not hosts.lives_on(https, successor.now)
+        assert hosts.lives_on(http, successor.now)
+        assert not hosts.known[HOST].is_dead
+
+
 def test_an_answer_ends_the_troubles_in_the_log(shard: Shard, tmp_path: Path) -> None:
     """A restart knows nothing of them."""
     shard.put(0, 7)
