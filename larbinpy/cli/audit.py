@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from larbinpy.config import Config
 
 SHOWN: Final = 20
+NOTHING: Final = Promise(0, sys.maxsize)
+"""What is promised to addresses behind a proxy, which chooses them."""
 
 
 def audit(arguments: list[str]) -> int:
@@ -53,6 +56,8 @@ def _audit(path: Path | None, overrides: tuple[str, ...], state: Path | None) ->
 
 def _promises(config: Config) -> tuple[Promise, Promise]:
     host = Promise(round(config.wait_duration_s * 1e6))
+    if config.proxy:
+        return host, NOTHING
     return host, Promise(round(config.ip_wait_s * 1e6), config.connections_per_ip)
 
 

@@ -37,6 +37,7 @@ class Request:
     duration_us: int
     host: str
     ip: str
+    """Empty where only a proxy knows it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +72,21 @@ def request_of(line: bytes) -> Request | None:
     """
     try:
         fields: dict[str, Any] = json.loads(line)
-        if not fields["ip"] or (fields["outcome"] in NEVER_ASKED and not fields["status"]):
+        if not _is_asked(fields):
             return None
         host = fields["url"].split("/", 3)[2]
         host = host[: host.index("]") + 1] if host.startswith("[") else host.partition(":")[0]
-        return Request(_micros(fields["ts"]), int(fields["duration_ms"]) * 1000, host, fields["ip"])
+        duration_us = int(fields["duration_ms"]) * 1000
+        return Request(_micros(fields["ts"]), duration_us, host, fields["ip"] or "")
     except (KeyError, IndexError, TypeError) as error:
         raise ValueError(f"not a line of crawl.log: {error!r}") from error
+
+
+def _is_asked(fields: dict[str, Any]) -> bool:
+    """Whether a line tells of a request; behind a proxy, which hides addresses, by its time."""
+    if fields["status"]:
+        return True
+    return fields["outcome"] not in NEVER_ASKED and bool(fields["ip"] or fields["duration_ms"])
 
 
 def _micros(text: str) -> int:
@@ -118,6 +127,8 @@ class Audit:
         """Take a request, in any order."""
         self.requests += 1
         for group, who in ((self._hosts, request.host), (self._ips, request.ip)):
+            if not who:
+                continue
             times = group.get(who)
             if times is None:
                 times = group[who] = array("q")

@@ -45,7 +45,7 @@ def test_a_line_is_a_request(url: bytes, host: str) -> None:
 @pytest.mark.parametrize(
     ("outcome", "status", "ip", "expected"),
     [
-        (b"success", b"200", b"null", False),
+        (b"success", b"200", b"null", True),
         (b"forbiddenRobots", b"null", b'"1.2.3.4"', False),
         (b"forbiddenRobots", b"503", b'"1.2.3.4"', True),
         (b"noConnection", b"null", b'"1.2.3.4"', True),
@@ -57,7 +57,7 @@ def test_a_line_is_a_request(url: bytes, host: str) -> None:
 def test_what_ended_without_a_request_is_none(
     outcome: bytes, status: bytes, ip: bytes, expected: bool
 ) -> None:
-    """A failed connection is one."""
+    """A failed connection is one, and so is what came by a proxy, whose addresses nobody knows."""
     found = request_of(LINE % (b"http://a/", outcome, status, ip))
     assert (found is not None) == expected
 
@@ -74,6 +74,13 @@ def test_starts_a_wait_apart_are_fine() -> None:
     seen = audit((SECOND, 900 * MS), (0, 1000 * MS), (2 * SECOND, 5 * MS))
     assert list(seen.breaches(WAIT, WAIT)) == []
     assert (seen.requests, seen.hosts, seen.ips) == (3, 1, 1)
+
+
+def test_without_addresses_hosts_are_proved_all_the_same() -> None:
+    """Behind a proxy."""
+    seen = audit((0, 10 * MS), (SECOND // 2, 10 * MS), ip="")
+    assert [breach.who for breach in seen.breaches(WAIT, WAIT)] == ["a"]
+    assert (seen.requests, seen.hosts, seen.ips) == (2, 1, 0)
 
 
 def test_fifty_milliseconds_are_found() -> None:
