@@ -57,11 +57,19 @@ class Trouble(IntEnum):
     """Its robots.txt cannot be read, so nothing may be asked."""
     UNREACHABLE = 4
     """Nobody answers."""
+    INSECURE = 5
+    """Its robots.txt cannot be read because its certificate, or its TLS, is no good."""
 
 
-_OF_ORIGINS: Final = (Trouble.RULES, Trouble.UNREACHABLE)
+_OF_ORIGINS: Final = (Trouble.RULES, Trouble.UNREACHABLE, Trouble.INSECURE)
 """Troubles that one scheme or port may have alone; the others are those of a machine."""
-_POINTS: Final = {Trouble.BROKEN: 1, Trouble.BUSY: 1, Trouble.RULES: 3, Trouble.UNREACHABLE: 3}
+_POINTS: Final = {
+    Trouble.BROKEN: 1,
+    Trouble.BUSY: 1,
+    Trouble.RULES: 3,
+    Trouble.UNREACHABLE: 3,
+    Trouble.INSECURE: 3,
+}
 
 
 def trouble_of(result: FetchResult) -> Trouble:

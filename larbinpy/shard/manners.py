@@ -223,6 +223,8 @@ def _rules_trouble(result: FetchResult) -> Trouble:
     trouble = trouble_of(result)
     if trouble is Trouble.UNREACHABLE:
         return trouble
+    if result.outcome is Outcome.TLS_ERROR:
+        return Trouble.INSECURE
     return Trouble.NONE if is_answer(result.outcome, result.status) else Trouble.RULES
 
 

@@ -251,7 +251,8 @@ class Requests:
 
     def _give_up(self, job: FetchJob, outcome: Outcome) -> None:
         """The host of a URL has been given up, or what it is on that host."""
-        self._refuse(job, outcome, UNREAD if outcome is Outcome.FORBIDDEN_ROBOTS else "")
+        is_unread = outcome in (Outcome.FORBIDDEN_ROBOTS, Outcome.TLS_ERROR)
+        self._refuse(job, outcome, UNREAD if is_unread else "")
 
     def _refuse(self, job: FetchJob, outcome: Outcome, reason: str = "") -> None:
         result = FetchResult(job, outcome, start_us=self._clock.wall_us(), reason=reason)

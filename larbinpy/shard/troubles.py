@@ -24,7 +24,11 @@ if TYPE_CHECKING:
 
 SHORTENED: Final = 20
 """Hosts whose Crawl-delay is shortened that are named; the others are not."""
-_GIVEN_UP: Final = (Outcome.NO_CONNECTION, Outcome.FORBIDDEN_ROBOTS)
+_OUTCOMES: Final = {
+    Trouble.RULES: Outcome.FORBIDDEN_ROBOTS,
+    Trouble.INSECURE: Outcome.TLS_ERROR,
+}
+_GIVEN_UP: Final = (Outcome.NO_CONNECTION, *_OUTCOMES.values())
 """What URLs of a host end with that was given up for its troubles, and not for its name."""
 _RECORDED_NS: Final = 10**9
 """A shorter delay need not be on disk at once: after a restart all hosts count as just asked."""
@@ -259,4 +263,4 @@ class Troubles:
 
 def _outcome_of(trouble: Trouble) -> Outcome:
     """Of the URLs that are not asked for because of it."""
-    return Outcome.FORBIDDEN_ROBOTS if trouble is Trouble.RULES else Outcome.NO_CONNECTION
+    return _OUTCOMES.get(trouble, Outcome.NO_CONNECTION)

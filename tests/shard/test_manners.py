@@ -289,6 +289,20 @@ def test_rules_that_cannot_be_read_delay_their_host(shard: Shard) -> None:
     assert code == Outcome.FORBIDDEN_ROBOTS
 
 
+def test_a_host_whose_certificate_is_bad_ends_as_what_it_is(shard: Shard) -> None:
+    """Its robots.txt is the first that meets it."""
+    shard.put(0)
+    for _ in range(3):
+        job = shard.take()
+        shard.frontier.put_back(job)
+        request = replace(job, id=ID_WITHOUT_ENQ, kind=Kind.ROBOTS)
+        shard.end(request, Outcome.TLS_ERROR)
+        shard.manners.hosts.rules_failed(ORIGIN, HOST, shard.now)
+        shard.clock.now += 1000 * SECOND
+    ((_, _, code),) = shard.table.acquire(shard.now, 1)
+    assert code == Outcome.TLS_ERROR
+
+
 def test_only_rules_that_were_read_are_a_good_answer(shard: Shard) -> None:
     """A 200 whose text nobody can decode is asked for three times, not for ever."""
     shard.put(0)
