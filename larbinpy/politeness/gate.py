@@ -79,7 +79,7 @@ class Gate:
         is_open: larbin's ``ignoreRobots``: everything is allowed, nothing is asked.
     """
 
-    __slots__ = ("_asked", "_searches", "_token", "good", "is_open", "origins", "seen")
+    __slots__ = ("_asked", "_delays", "_searches", "_token", "good", "is_open", "origins", "seen")
 
     def __init__(self, token: bytes, *, is_open: bool = False) -> None:
         self._token = token
@@ -89,6 +89,7 @@ class Gate:
         """The rules that are known, by origin."""
         self._searches: dict[bytes, _Search] = {}
         self._asked: dict[bytes, Asked] = {}
+        self._delays: dict[bytes, dict[bytes, float]] = {}  # host -> its origins with a Crawl-delay
         self.seen = 0
         """robots.txt files that were answered for, whatever the answer."""
         self.good = 0
@@ -114,17 +115,13 @@ class Gate:
         line = rules.match(path)[1] if rules else 0
         return f"line {line} of robots.txt" if line else ""
 
-    def crawl_delay_s(self, origin: bytes) -> float:
-        """The Crawl-delay that an origin's rules ask for; 0 = none."""
-        rules = self.rules(origin)
-        return (rules and rules.crawl_delay_s) or 0.0
+    def crawl_delay_s(self, host: bytes) -> float:
+        """The longest Crawl-delay that a host's origins ask for; 0 = none.
 
-    def host_delay_s(self, origin: bytes) -> float:
-        """The longest Crawl-delay of an origin and its twin: http and https are one host."""
-        scheme, _, place = origin.partition(b"://")
-        host = place.rpartition(b":")[0]
-        twin = b"https://%b:443" if scheme == b"http" else b"http://%b:80"
-        return max(self.crawl_delay_s(origin), self.crawl_delay_s(twin % host))
+        All schemes and ports are one host, so one of them hurries nobody.
+        """
+        delays = self._delays.get(host)
+        return max(delays.values()) if delays else 0.0
 
     # --- a request for robots.txt ------------------------------------------------------------
 
@@ -186,7 +183,18 @@ class Gate:
         self._searches.pop(origin, None)
         known = self.origins[origin] = _Dated.parse(text if is_file else b"", self._token)
         known.fresh_ns = now_ns + DAY_NS
+        self._note_delay(origin, known.crawl_delay_s or 0.0)
         return known
+
+    def _note_delay(self, origin: bytes, delay_s: float) -> None:
+        """Only hosts that ask for a delay cost memory."""
+        host = urls.host_of(origin)
+        delays = self._delays.pop(host, {})
+        delays.pop(origin, None)
+        if delay_s:
+            delays[origin] = delay_s
+        if delays:
+            self._delays[host] = delays
 
     def _search(self, origin: bytes) -> _Search:
         """The search of an origin, begun if there is none."""

@@ -87,5 +87,5 @@ class Rules:
         if self._gate.learn(origin, status, text, now) is None:
             self._manners.hosts.rules_failed(origin, host, now)
         else:
-            delay_s = self._gate.host_delay_s(origin)
+            delay_s = self._gate.crawl_delay_s(host)
             self._manners.hosts.rules_known(host, delay_s, took_ns, now)

@@ -111,12 +111,19 @@ def test_an_answer_ends_a_row_of_failures(gate: Gate) -> None:
     assert gate.ask(ORIGIN, A, NOW + RETRY_NS) is Verdict.UNKNOWN
 
 
-def test_crawl_delay_is_that_of_the_origin(gate: Gate) -> None:
-    """0 where nothing is asked for or known."""
-    gate.learn(ORIGIN, 200, b"User-agent: *\nCrawl-delay: 7\n", NOW)
+def test_crawl_delay_is_that_of_the_host(gate: Gate) -> None:
+    """0 where nothing is asked for or known; of several origins the slowest one holds for all."""
+    rules = b"User-agent: *\nCrawl-delay: %d\n"
     gate.learn(OTHER, 200, FORBID_A, NOW)
-    delays = [gate.crawl_delay_s(origin) for origin in (ORIGIN, OTHER, b"http://c.org:80")]
-    assert delays == [7.0, 0.0, 0.0]
+    assert [gate.crawl_delay_s(host) for host in (b"a.org", b"b.org")] == [0.0, 0.0]
+    port, tls = b"http://a.org:8080", b"https://a.org:443"
+    learnt = [(ORIGIN, rules % 7), (port, FORBID_A), (tls, rules % 9)]
+    learnt += [(tls, rules % 3), (ORIGIN, b""), (tls, b"")]
+    delays = []
+    for origin, text in learnt:
+        gate.learn(origin, 200, text, NOW)
+        delays.append(gate.crawl_delay_s(b"a.org"))
+    assert delays == [7.0, 7.0, 9.0, 7.0, 3.0, 0.0]
 
 
 @pytest.mark.parametrize("status", [200, 404])
