@@ -8,9 +8,10 @@ from libc.stdint cimport uint8_t
 from libc.string cimport memchr, memcmp
 
 from htmlbase cimport (
-    IS_ALPHA, IS_ATTRIBUTE_END, IS_SPACE, IS_TAG_NAME_END, IS_UNQUOTED_END, Span, equals_fold,
-    html_class,
+    IS_ALPHA, IS_ATTRIBUTE_END, IS_SPACE, IS_TAG_NAME_END, Span, equals_fold, html_class,
 )
+from htmltag cimport read_value
+from htmlvalue cimport skip_spaces
 
 
 cdef struct Tag:
@@ -98,34 +99,6 @@ cdef inline void take_attribute(Tag *tag, Span name, Span value) noexcept nogil:
         note(&tag.permalink, value)
     elif equals_fold(name, b"xml:base", 8):
         note(&tag.base, value)
-
-
-cdef inline const uint8_t *skip_spaces(const uint8_t *p, const uint8_t *end) noexcept nogil:
-    while p < end and html_class[p[0]] & IS_SPACE:
-        p += 1
-    return p
-
-
-cdef inline const uint8_t *read_value(
-    const uint8_t *p, const uint8_t *end, Span *value
-) noexcept nogil:
-    """Read what follows "=": in quotes, or up to a space or the tag's end."""
-    cdef const uint8_t *start
-    p = skip_spaces(p, end)
-    if p >= end:
-        return NULL
-    if p[0] == c'"' or p[0] == c"'":
-        start = p + 1
-        p = <const uint8_t *>memchr(start, p[0], end - start)
-        if p == NULL:
-            return NULL
-        value[0] = Span(start, p - start)
-        return p + 1
-    start = p
-    while p < end and not html_class[p[0]] & IS_UNQUOTED_END:
-        p += 1
-    value[0] = Span(start, p - start)
-    return p
 
 
 cdef inline const uint8_t *read_tag(

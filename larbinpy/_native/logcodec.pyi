@@ -1,3 +1,11 @@
+from typing import TypeAlias
+
+# As ``decode_urls`` says.
+_Url: TypeAlias = tuple[
+    int, int, bytes, bytes, bytes, bytes, int, bool,
+    int, int, int, int, int, int, int, float, float,
+]  # fmt: skip
+
 SCAN_END: int
 SCAN_SEALED: int
 SCAN_SHORT: int
@@ -36,52 +44,8 @@ class Codec:
     def record(
         self, data: bytes | bytearray | memoryview, offset: int
     ) -> tuple[int, int, bytes]: ...
-    def decode_urls(
-        self, data: bytes | bytearray | memoryview, offsets: bytes
-    ) -> list[
-        tuple[
-            int,
-            int,
-            bytes,
-            bytes,
-            bytes,
-            bytes,
-            int,
-            bool,
-            int,
-            int,
-            int,
-            int,
-            int,
-            int,
-            int,
-            float,
-            float,
-        ]
-    ]: ...
-    def read_urls(
-        self, fd: int, offsets: bytes
-    ) -> list[
-        tuple[
-            int,
-            int,
-            bytes,
-            bytes,
-            bytes,
-            bytes,
-            int,
-            bool,
-            int,
-            int,
-            int,
-            int,
-            int,
-            int,
-            int,
-            float,
-            float,
-        ]
-    ]: ...
+    def decode_urls(self, data: bytes | bytearray | memoryview, offsets: bytes) -> list[_Url]: ...
+    def read_urls(self, fd: int, offsets: bytes) -> list[_Url]: ...
 
 def positions(offsets: bytes, base: int) -> bytes: ...
 def window(

@@ -176,18 +176,26 @@ class Syncer:
         fault = job.future.exception()
         self._job = None
         if fault is not None:
-            self._chunks = job.chunks + self._chunks
-            self._full = job.full + self._full
-            self._named = -1
-            if _has_no_descriptor(fault):
-                return None
-            self.failures += 1
-            if isinstance(fault, _OutputsError):
-                self.outputs_fault = str(fault)
-            self.is_broken = True
+            self._take_fault(job, fault)
             return None
         for full in job.full:
             full.close()
+        return self._take_end(job)
+
+    def _take_fault(self, job: _Job, fault: BaseException) -> None:
+        """A sync has failed: what it was to cover is covered by none."""
+        self._chunks = job.chunks + self._chunks
+        self._full = job.full + self._full
+        self._named = -1
+        if _has_no_descriptor(fault):
+            return
+        self.failures += 1
+        if isinstance(fault, _OutputsError):
+            self.outputs_fault = str(fault)
+        self.is_broken = True
+
+    def _take_end(self, job: _Job) -> Mark | None:
+        """A sync has gone well: tell everybody, and what is to be marked."""
         # A sync that covers nothing but the last mark is not marked: an idle log comes to rest.
         is_new = not self._mark or (self.synced_lsn, job.lsn) != (self._mark - 1, self._mark)
         is_new = is_new and job.lsn > self.synced_lsn

@@ -97,24 +97,20 @@ class ListReader:
         parsed.body_bytes = len(decoded.body)
         parsed.reason = decoded.fault(encodings)
         is_truncated = decoded.is_truncated or bool(page.flags & PAGE_TRUNCATED)
+        is_cut = is_truncated or decoded.is_too_big
         document = None
         if not decoded.is_opaque:
             document = listing.read_sitemap(
-                decoded.body,
-                content_type,
-                self._max_links,
-                is_cut=is_truncated or decoded.is_too_big,
+                decoded.body, content_type, self._max_links, is_cut=is_cut
             )
-        parsed.outcome = Outcome.LINK_LIST
-        if document is None:
-            parsed.outcome = Outcome.BAD_TYPE
-            parsed.reason = parsed.reason or b"neither a sitemap nor a feed"
-        if decoded.is_too_big:
-            parsed.outcome = Outcome.TOO_BIG
-        elif is_truncated:
-            parsed.outcome = Outcome.TRUNCATED
-        if document:
+        if is_cut:
+            parsed.outcome = Outcome.TOO_BIG if decoded.is_too_big else Outcome.TRUNCATED
+        else:
+            parsed.outcome = Outcome.LINK_LIST if document is not None else Outcome.BAD_TYPE
+        if document is not None:
             self._follow(page, reading, document)
+        elif not parsed.reason:
+            parsed.reason = b"neither a sitemap nor a feed"
 
     def read_linked(
         self, page: Page, reading: Reading, content_type: bytes, *, is_cut: bool
