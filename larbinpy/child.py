@@ -53,7 +53,7 @@ def main(make: Callable[[Control, Start, int], Root]) -> None:
         root.run()
         code = 0
     except LarbinError as error:
-        control.tell("fault", text=str(error))
+        control.tell("fault", text=str(error), code=error.exit_code)
     except Exception as error:  # noqa: BLE001  (the top of a process: the supervisor must hear it)
         traceback.print_exc()
         control.tell("notice", text=f"internal error: {error!r}")

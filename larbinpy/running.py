@@ -6,7 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from larbinpy import state
+from larbinpy import certificates, state
 from larbinpy.errors import ConfigError
 from larbinpy.seeds.sources import STANDARD_INPUT
 from larbinpy.supervisor.loop import Supervisor
@@ -40,7 +40,8 @@ def crawl(
     """
     _check_readable("seedFile", config.seed_file)
     _check_readable("hostsFile", config.hosts_file)
-    _check_readable("caFile", config.ca_file)
+    if config.ca_file:
+        certificates.read(config.ca_file)
     if scratch:
         for path in state.scratch(config.state_dir, keep=config.output_dir):
             sys.stderr.write(f"deleted {path}\n")

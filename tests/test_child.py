@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 ROOT = """
 from larbinpy import child
-from larbinpy.errors import StorageError
+from larbinpy.errors import ConfigError, StorageError
 
 class Root:
     def __init__(self, control, start, memory_fd):
@@ -79,10 +79,11 @@ TOLD = 'self.control.tell("ready", index=self.start.index, read=os.pread(self.fd
     ("run", "message", "code"),
     [
         (TOLD, {"verb": "ready", "index": 4, "read": "memory"}, 0),
-        ('raise StorageError("disk full")', {"verb": "fault", "text": "disk full"}, 1),
+        ('raise StorageError("x")', {"verb": "fault", "text": "x", "code": 1}, 1),
+        ('raise ConfigError("x")', {"verb": "fault", "text": "x", "code": 2}, 1),
         ("{}[3]", {"verb": "notice", "text": "internal error: KeyError(3)"}, 1),
     ],
-    ids=["orderly", "fault", "bug"],
+    ids=["orderly", "fault", "unusable", "bug"],
 )
 def test_the_end_is_told(tmp_path: Path, run: str, message: dict[str, object], code: int) -> None:
     """An orderly one by exit code 0; a fault of the machine as a fault; a bug as a notice."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import base64
 import resource
-import ssl
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import certifi
 
+from larbinpy import certificates
 from larbinpy import url as urls
 from larbinpy.config.machine import SPARE_DESCRIPTORS
 from larbinpy.errors import ConfigError, StorageError
@@ -93,13 +93,7 @@ def _address_of(proxy: Proxy) -> str:
 
 def _ca_file(given: Path, combined: Path) -> str:
     """Write the operator's certificates behind certifi's: libcurl reads one file."""
-    try:
-        ssl.create_default_context(cafile=given)
-        own = given.read_bytes()
-    except OSError as error:
-        is_text = isinstance(error, ssl.SSLError)
-        reason = "no certificates (PEM) in it" if is_text else error.strerror
-        raise ConfigError(f"caFile: {given}: {reason}") from error
+    own = certificates.read(given)
     try:
         combined.write_bytes(Path(certifi.where()).read_bytes() + b"\n" + own)
     except OSError as error:

@@ -21,8 +21,8 @@ class Course:
     """The course of one run; it goes on while ``exit`` is None."""
 
     __slots__ = (
-        "_begun_s", "_crew", "_limits", "_observer", "_parts", "_pauses", "_ready", "_signals",
-        "are_seeds_open", "are_sites_known", "exit", "paused",
+        "_begun_s", "_crew", "_fault_code", "_limits", "_observer", "_parts", "_pauses", "_ready",
+        "_signals", "are_seeds_open", "are_sites_known", "exit", "paused",
     )  # fmt: skip
 
     def __init__(self, parts: SupervisorParts) -> None:
@@ -36,6 +36,7 @@ class Course:
         self._begun_s: float | None = None
         """When the crawl could begin; ``limitTime`` does not count the reading of the state."""
         self._signals = 0
+        self._fault_code = ending.EXIT_CODES[ending.FAULT]
         self.exit: str | None = None
         """What the end of the run is called (see ``ending``)."""
         self.paused: str | None = None
@@ -137,7 +138,19 @@ class Course:
         elif self._signals > 1:
             self._parts.stopping.cut()
 
-    def fail(self, error: str) -> None:
-        """Something of ours has failed: the crawl ends with that."""
+    def fail(self, error: str, code: int = ending.EXIT_CODES[ending.FAULT]) -> None:
+        """Something of ours has failed: the crawl ends with that, and with its exit code.
+
+        What follows from the first fault changes nothing about it.
+        """
+        if self.exit != ending.FAULT:
+            self._fault_code = code
         self.exit = ending.FAULT
         self._observer.fault(error)
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of the run, which has ended."""
+        if self.exit is None or self.exit == ending.FAULT:
+            return self._fault_code
+        return ending.EXIT_CODES[self.exit]

@@ -59,7 +59,7 @@ class Inbox:
             self._course.shard_up(child)
 
     def _on_fault(self, child: Child, message: dict[str, Any]) -> None:
-        self._course.fail(f"{child.name}: {message['text']}")
+        self._course.fail(f"{child.name}: {message['text']}", message["code"])
 
     def _on_sites(self, child: Child, _message: dict[str, Any]) -> None:
         """The seeder has written the start hosts: they are read before the first page."""

@@ -53,11 +53,11 @@ class Supervisor:
                     self._turn(signals)
                 self._stop(signals)
             except LarbinError as error:
-                self._course.fail(str(error))
+                self._course.fail(str(error), error.exit_code)
             finally:
                 self._crew.kill()
             self._observer.finish(self._course.exit or ending.FAULT)
-        return ending.EXIT_CODES[self._course.exit or ending.FAULT]
+        return self._course.exit_code
 
     def _turn(self, signals: Signals) -> None:
         """One round: hear, mend, look, show."""

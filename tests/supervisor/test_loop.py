@@ -289,7 +289,7 @@ def test_the_last_words_of_a_child_that_dies_in_a_stop(stage: Stage) -> None:
         actor.code = 0
     stage.of("shard", 0).code = 1
 
-    stage.of("shard", 0).say("fault", text="disk full")
+    stage.of("shard", 0).say("fault", text="disk full", code=1)
     stage.made._losses.bury()
     assert stage.exit == ending.FAULT
     assert stage.error == "shard 0: disk full"
@@ -451,10 +451,20 @@ def test_no_crash_loop(
 def test_a_fault_of_a_child_ends_the_crawl(stage: Stage) -> None:
     """Its text is shown."""
     stage.begin()
-    stage.of("parser").say("fault", text="disk full")
+    stage.of("parser").say("fault", text="disk full", code=1)
     stage.turn()
     assert stage.exit == ending.FAULT
     assert stage.error == "parser 0: disk full"
+
+
+def test_the_first_fault_says_the_exit_code(stage: Stage) -> None:
+    """Of a configuration that only a child could see to be of no use, it is 2."""
+    stage.begin()
+    stage.of("shard", 0).say("fault", text="caFile: no", code=2)
+    stage.turn()
+    stage.of("shard", 1).say("fault", text="disk full", code=1)
+    stage.turn()
+    assert (stage.exit, stage.course.exit_code) == (ending.FAULT, 2)
 
 
 def test_a_seeder_that_dies_is_started_again(stage: Stage) -> None:
