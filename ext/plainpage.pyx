@@ -15,6 +15,7 @@ Cost: O(bytes of the page).
 """
 
 cimport cython
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from libc.stdint cimport uint8_t, uint32_t
 from libc.stdlib cimport free
@@ -59,9 +60,9 @@ cdef int NOFOLLOW = Directive.NOFOLLOW
 url_classes_init()
 
 
-cdef inline bint has_bom(bytes body) noexcept:
-    cdef const uint8_t *p = <const uint8_t *>PyBytes_AS_STRING(body)
-    cdef Py_ssize_t size = PyBytes_GET_SIZE(body)
+cdef inline bint has_bom(url_text body) noexcept:
+    cdef const uint8_t *p = body.at
+    cdef size_t size = body.end - p
     if size >= 3 and memcmp(p, b"\xef\xbb\xbf", 3) == 0:
         return True
     return size >= 2 and (memcmp(p, b"\xfe\xff", 2) == 0 or memcmp(p, b"\xff\xfe", 2) == 0)
@@ -84,7 +85,7 @@ cdef class PlainPages:
         links: the filter of found links.
         type_of: told a Content-Type; answers the type that it says when that is a type of pages,
             HTML, and in UTF-8, else None; the same for the same value.
-        digest: of a body, 16 bytes.
+        digest: of a body, bytes or a view of them; 16 bytes.
         directives_of: what the contents of meta elements ask of robots.
         is_new: see ``PageReader``; None = nobody asks.
         near: see ``PageReader``; asked about pages that a shard wants to be compared; None = nobody
@@ -139,42 +140,60 @@ cdef class PlainPages:
         free(self._text.data)
 
     def read_run(
-        self, list pages not None, list readings not None, Blame slot not None, Py_ssize_t most
+        self, list pages not None, list readings not None, Blame slot not None, bint keeps
     ):
-        """Read pages that follow each other, without Python between them.
+        """Read pages that follow each other, without Python between, and let go of their bodies.
 
         Args:
             pages: to be read; those that were, first.
             readings: of the pages that were read; what becomes of the next ones is added.
             slot: shows which page is in hand, and since when.
-            most: pages to read.
+            keeps: pages are stored: only one is read, and its reading has its body.
 
         Returns:
             False when a page is not plain: it is the next one of ``pages``, and in hand.
         """
         cdef Py_ssize_t at = len(readings)
+        cdef Py_ssize_t end = at + 1 if keeps else len(pages)
         cdef Reading reading
         cdef Page page
-        for page in pages[at:at + most]:
+        for page in pages[at:end]:
             slot.begin_now(page.id)
-            reading = self.read_one(page)
+            reading = self.read_one(page, keeps)
             if reading is None:
                 return False
             readings.append(reading)
+            page.body = b""
         return True
 
     def read(self, Page page not None):
         """What becomes of a page; None when it is not plain."""
-        return self.read_one(page)
+        return self.read_one(page, True)
 
-    cdef Reading read_one(self, Page page):
-        cdef bytes mime = self._mime(page)
+    cdef Reading read_one(self, Page page, bint keeps):
+        cdef Reading reading
+        cdef Py_buffer held
+        cdef url_text body
+        PyObject_GetBuffer(page.body, &held, PyBUF_SIMPLE)
+        body.at = <const uint8_t *>held.buf
+        body.end = body.at + held.len
+        try:
+            reading = self._read(page, body)
+        finally:
+            PyBuffer_Release(&held)
+        if keeps and reading is not None:
+            reading.body = bytes(page.body)
+        return reading
+
+    cdef Reading _read(self, Page page, url_text body):
+        """What becomes of a page whose body is held in its place."""
+        cdef bytes mime = self._mime(page, body)
         cdef bytes digest
-        cdef url_text url, body
+        cdef url_text url
         cdef bint is_plain
         if mime is None:
             return None
-        url, body = text_of(page.url), text_of(page.body)
+        url = text_of(page.url)
         self._scanned.is_xml = mime == XHTML
         with nogil:
             is_plain = self._set_base(url) and self._scan(body) and self._resolve()
@@ -183,15 +202,15 @@ cdef class PlainPages:
         digest = self._digest(page.body)
         if self._is_new is not None and not self._is_new(digest, page.id):
             return None
-        return self._reading(page, mime, digest)
+        return self._reading(page, mime, digest, body.end - body.at)
 
-    cdef bytes _mime(self, Page page):
+    cdef bytes _mime(self, Page page, url_text body):
         """The type of a page that is plain as far as its head tells; else None."""
         cdef const uint8_t *at = <const uint8_t *>PyBytes_AS_STRING(page.headers)
         cdef Head head
         if page.kind != KIND_PAGE or page.outcome != OUTCOME_SUCCESS or page.flags & ~COMPARED:
             return None
-        if PyBytes_GET_SIZE(page.body) > self._max_bytes or has_bom(page.body):
+        if body.end - body.at > self._max_bytes or has_bom(body):
             return None
         if not (0 <= page.depth <= MAX_U16 and 0 <= page.left <= MAX_U16):
             return None
@@ -254,14 +273,13 @@ cdef class PlainPages:
 
     # --- what is told -----------------------------------------------------------------------
 
-    cdef Reading _reading(self, Page page, bytes mime, bytes digest):
+    cdef Reading _reading(self, Page page, bytes mime, bytes digest, uint32_t body_bytes):
         cdef Reading reading = Reading.__new__(Reading)
         cdef ParsedPage parsed = ParsedPage.__new__(ParsedPage)
         reading.page, reading.parsed = page, parsed
-        reading.mime, reading.body, reading.via = mime, page.body, b""
+        reading.mime, reading.body, reading.via = mime, b"", b""
         parsed.id, parsed.epoch, parsed.status = page.id, page.epoch, page.status
-        parsed.outcome, parsed.digest = SUCCESS, digest
-        parsed.body_bytes = PyBytes_GET_SIZE(page.body)
+        parsed.outcome, parsed.digest, parsed.body_bytes = SUCCESS, digest, body_bytes
         parsed.directives, parsed.canonical = self._directives(), self._own_url(page)
         parsed.reason = b""
         if self._is_left(page, parsed):
@@ -274,7 +292,7 @@ cdef class PlainPages:
         """Whether the links of a page are not wanted because it is near to another one."""
         if self._near is None or not (page.flags & COMPARED or self._compares_all):
             return False
-        return self._near(page, parsed, page.body)
+        return self._near(page, parsed, bytes(page.body))
 
     cdef object _directives(self):
         """What the page asks of robots."""

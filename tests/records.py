@@ -23,7 +23,7 @@ def result(page_id: int = 1, body: bytes = b"", **more: Any) -> FetchResult:
     return FetchResult(job(page_id), fields.pop("outcome", Outcome.SUCCESS), **fields)
 
 
-def page(url: bytes = URL, body: bytes = b"", **more: Any) -> Page:
+def page(url: bytes = URL, body: bytes | memoryview = b"", **more: Any) -> Page:
     """A page as a parser gets it; the parser decides."""
     fields: dict[str, Any] = {
         "id": 1,

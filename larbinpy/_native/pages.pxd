@@ -23,7 +23,7 @@ cdef class Page:
     cdef public bytes tag
     cdef public bytes reason
     cdef public bytes headers
-    cdef public bytes body
+    cdef public object body
 
 
 cdef class ParsedPage:

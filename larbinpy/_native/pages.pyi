@@ -28,7 +28,7 @@ class Page:
     tag: bytes
     reason: bytes
     headers: bytes
-    body: bytes
+    body: bytes | memoryview
 
 @final
 @dataclass

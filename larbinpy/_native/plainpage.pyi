@@ -13,7 +13,7 @@ class PlainPages:
         links: LinkFilter,
         *,
         type_of: Callable[[bytes], bytes | None],
-        digest: Callable[[bytes], bytes],
+        digest: Callable[[bytes | memoryview], bytes],
         directives_of: Callable[[bytes], Directive],
         is_new: Callable[[bytes, int], bool] | None,
         max_bytes: int,
@@ -24,6 +24,6 @@ class PlainPages:
         compares_all: bool = False,
     ) -> None: ...
     def read_run(
-        self, pages: list[Page], readings: list[Reading], slot: Blame, most: int
+        self, pages: list[Page], readings: list[Reading], slot: Blame, keeps: bool
     ) -> bool: ...
     def read(self, page: Page) -> Reading | None: ...

@@ -29,9 +29,9 @@ _NO_HALF: Final = bytes(8)
 """Ends every ``larbin_digest``."""
 
 
-def larbin_digest(body: bytes) -> bytes:
+def larbin_digest(body: bytes | memoryview) -> bytes:
     """Return larbin's page code in the form of a digest: pages that differ in digits are equal."""
-    return page_code(body).to_bytes(DIGEST_BYTES, "little")
+    return page_code(bytes(body)).to_bytes(DIGEST_BYTES, "little")
 
 
 class PagesSeen:

@@ -52,7 +52,7 @@ class Decoded:
         return b"compressed body cut or broken" if self.is_truncated else b""
 
 
-def decode(body: bytes, encodings: bytes, limit: int = DEF_LIMIT_BYTES) -> Decoded:
+def decode(body: bytes | memoryview, encodings: bytes, limit: int = DEF_LIMIT_BYTES) -> Decoded:
     """Remove the content encodings of a body.
 
     Args:
@@ -62,6 +62,7 @@ def decode(body: bytes, encodings: bytes, limit: int = DEF_LIMIT_BYTES) -> Decod
 
     Cost: O(received + output); never more than twice the limit in memory.
     """
+    body = bytes(body)
     if not encodings:
         is_too_big = len(body) > limit
         return Decoded(body[:limit] if is_too_big else body, is_too_big=is_too_big)

@@ -86,9 +86,8 @@ class Backlog:
     def _read_all(self, pages: list[Page], batch: Batch) -> None:
         """Read pages until one cannot be stored; each is stored before the next one is in hand."""
         keeps = self._store.keeps
-        most = 1 if keeps else BATCH_PAGES
         while len(batch.readings) < len(pages):
-            self._readers.read_next(pages, batch, most)
+            self._readers.read_next(pages, batch, keeps=keeps)
             if keeps and self._is_wanted(batch.readings[-1]):
                 batch.unstored = batch.readings[-1]
                 if not self._disk.attempt(partial(self._put, batch)):

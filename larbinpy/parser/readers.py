@@ -42,13 +42,14 @@ class Readers:
         self._long = wiring.make_reader(start, *parts)
         self._plain = wiring.make_plain(start, *parts)
 
-    def read_next(self, pages: list[Page], batch: Batch, most: int) -> None:
-        """Read the next page of a batch, and up to ``most`` while they are plain.
+    def read_next(self, pages: list[Page], batch: Batch, *, keeps: bool) -> None:
+        """Read the next page of a batch and, if pages are not stored, others while they are plain.
 
         No Python runs between those that are plain; ``slot`` shows which page is in hand.
+        The body of a page that was read is let go.
         """
         readings = batch.readings
-        if not (self._plain and self._plain.read_run(pages, readings, self._slot, most)):
+        if not (self._plain and self._plain.read_run(pages, readings, self._slot, keeps)):
             self._slot.begin(pages[len(readings)].id, time.monotonic_ns())
             self._read(pages[len(readings)], batch)
 
@@ -62,3 +63,4 @@ class Readers:
         else:
             reading = self._long.read(page)
         batch.readings.append(reading)
+        page.body = b""

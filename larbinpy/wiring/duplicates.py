@@ -23,7 +23,7 @@ NEAR_BITS: Final = 10
 """Of 64 bits of a simhash; measured in docs/traps.md."""
 
 
-def page_digest(config: Config) -> Callable[[bytes], bytes]:
+def page_digest(config: Config) -> Callable[[bytes | memoryview], bytes]:
     """What makes two pages equal."""
     return content.larbin_digest if config.page_digest == "larbin" else content.exact_digest
 

@@ -74,7 +74,7 @@ def make_ours() -> tuple[Callable[[bytes], object], Callable[[bytes], object]]:
     return parser, long_way
 
 
-def no_digest(_: bytes) -> bytes:
+def no_digest(_: bytes | memoryview) -> bytes:
     """Theirs makes none of the page either."""
     return bytes(16)
 

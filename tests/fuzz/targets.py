@@ -114,7 +114,8 @@ def sitemaps(data: bytes) -> None:
 def pages(data: bytes) -> None:
     """A page behind its fields: the plain way is the long way, and its line is one of JSON."""
     head, _, body = data.partition(b"\n\n")
-    got = page(head[:100], body, headers=b"HTTP/1.1 200 OK\n" + head + b"\n")
+    view = memoryview(body + b"> <a href=/behind>")[: len(body)]
+    got = page(head[:100], view, headers=b"HTTP/1.1 200 OK\n" + head + b"\n")
     last = urls.parse(head.rpartition(b"\n")[2])
     for url in (b"http://a.test/", last.url if last else b"http://b.test/x"):
         got.url = url

@@ -65,6 +65,15 @@ def test_any_frame_is_read_as_specified(parts: list[bytes], data: st.DataObject)
         assert expected == got
 
 
+def test_bodies_stay_where_they_lie() -> None:
+    """They are views of the frame, and keep it."""
+    payload = encode(result(body=b"one"), 1) + encode(result(body=b""), 1)
+    first, second = pages.decode_pages(payload, 2)
+    assert isinstance(first.body, memoryview)
+    assert first.body.obj is payload
+    assert [bytes(page.body) for page in (first, second)] == [b"one", b""]
+
+
 def test_lengths_beyond_32_bits_are_wrong() -> None:
     """Their sum is not that of the entry, though it would be modulo 2**32."""
     good = bytearray(encode(result(body=b"body"), 1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from functools import partial
 from mmap import mmap
@@ -11,7 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from larbinpy._native.heldpages import encode
 from larbinpy._native.linkfilter import LinkFilter
+from larbinpy._native.pages import decode_pages
 from larbinpy._native.plainpage import PlainPages
 from larbinpy.dedup.content import exact_digest
 from larbinpy.parse import directives
@@ -31,7 +34,7 @@ from larbinpy.records import (
 from larbinpy.shared import ParserMemory
 from larbinpy.url import Base, Equal
 from tests.nearpages import near_pages
-from tests.records import UTF8, page
+from tests.records import UTF8, page, result
 
 if TYPE_CHECKING:
     from larbinpy.records import Page, Reading
@@ -77,8 +80,14 @@ def told(reading: Reading) -> tuple[object, ...]:
 
 
 def is_plain(got: Page, both: Both = BOTH) -> bool:
-    """Whether a page is plain; if so, it is read as the long way does."""
+    """Whether a page is plain; if so, it is read as the long way does.
+
+    Its body lies in a frame, where what follows it would be links if it were of the page.
+    """
+    body = bytes(got.body)
+    got.body = memoryview(b"<" + body + b"> <a href=/behind>' <a href=/behind>")[1 : len(body) + 1]
     reading = both.plain.read(got)
+    got.body = body
     if reading is None:
         return False
     assert told(both.long.read(got)) == told(reading)
@@ -253,19 +262,40 @@ def test_types_are_asked_for_once() -> None:
 
 
 def test_a_run_of_pages_ends_before_one_that_is_not_plain() -> None:
-    """Or when it is as long as it may be; it goes on where it ended."""
+    """It goes on where it ended."""
     pages = [page(body=b"<a href=%d>" % n, headers=UTF8, id=n) for n in range(1, 6)]
     pages[3].headers = b""
+    expected = [BOTH.long.read(got).parsed for got in pages]
     readings: list[Reading] = []
     slot = ParserMemory(mmap(-1, 4096), 0)
-    assert BOTH.plain.read_run(pages, readings, slot, 2)
-    assert [reading.page.id for reading in readings] == [1, 2]
-    assert not BOTH.plain.read_run(pages, readings, slot, 64)
-    assert [told(reading) for reading in readings] == [told(BOTH.long.read(p)) for p in pages[:3]]
+    assert not BOTH.plain.read_run(pages, readings, slot, keeps=False)
+    assert [reading.parsed for reading in readings] == expected[:3]
     readings.append(BOTH.long.read(pages[3]))
-    assert BOTH.plain.read_run(pages, readings, slot, 64)
-    assert [reading.page.id for reading in readings] == [1, 2, 3, 4, 5]
-    assert BOTH.plain.read_run(pages, readings, slot, 64)
+    assert BOTH.plain.read_run(pages, readings, slot, keeps=False)
+    assert [reading.parsed for reading in readings] == expected
+    assert BOTH.plain.read_run(pages, readings, slot, keeps=False)
+
+
+def test_pages_that_are_stored_are_read_one_at_a_time() -> None:
+    """Each with its body, which nobody needs of the others."""
+    pages = [page(body=b"%d" % n, headers=UTF8, id=n) for n in range(1, 4)]
+    readings: list[Reading] = []
+    slot = ParserMemory(mmap(-1, 4096), 0)
+    assert BOTH.plain.read_run(pages, readings, slot, keeps=True)
+    assert [reading.body for reading in readings] == [b"1"]
+    assert BOTH.plain.read_run(pages, readings, slot, keeps=False)
+    assert [reading.body for reading in readings] == [b"1", b"", b""]
+
+
+def test_a_frame_is_let_go_when_its_pages_are_read() -> None:
+    """It is kept by the bodies of those that were not, and by nothing else."""
+    payload = b"".join(encode(result(body=b"%d" % n, headers=UTF8), 1) for n in range(2))
+    references = sys.getrefcount(payload)
+    pages = decode_pages(payload, 2)
+    assert sys.getrefcount(payload) > references
+    readings: list[Reading] = []
+    assert BOTH.plain.read_run(pages, readings, ParserMemory(mmap(-1, 4096), 0), keeps=False)
+    assert (len(readings), sys.getrefcount(payload)) == (2, references)
 
 
 def test_the_page_in_hand_is_shown() -> None:
@@ -273,7 +303,7 @@ def test_the_page_in_hand_is_shown() -> None:
     slot = ParserMemory(mmap(-1, 4096), 0)
     shown: list[int] = []
 
-    def digest(body: bytes) -> bytes:
+    def digest(body: bytes | memoryview) -> bytes:
         page_id, began_ns = slot.blamed() or (0, 0)
         assert before_ns <= began_ns <= time.monotonic_ns()
         assert body == b"%d" % page_id
@@ -282,7 +312,7 @@ def test_the_page_in_hand_is_shown() -> None:
 
     pages = [page(body=b"%d" % n, headers=UTF8, id=n) for n in range(1, 4)]
     before_ns = time.monotonic_ns()
-    Both(digest=digest).plain.read_run(pages, [], slot, 64)
+    Both(digest=digest).plain.read_run(pages, [], slot, keeps=False)
     assert shown == [1, 2, 3]
     assert slot.blamed() is not None
 
