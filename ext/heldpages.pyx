@@ -139,8 +139,16 @@ cdef class HeldPages:
 
     # --- what is held -----------------------------------------------------------------------
 
+    def give_all(self, list results not None):
+        """``give`` all of them; their bodies go into frames."""
+        for result in results:
+            self._hold(result, NO_FILE)
+
     def give(self, FetchResult result not None, int fd=-1):
         """Hold a result; ``fd``: a file that holds its body, which does not go into a frame."""
+        self._hold(result, fd)
+
+    cdef int _hold(self, FetchResult result, int fd) except -1:
         cdef Held held = Held.__new__(Held)
         held.result = result
         held.size = held_size(result)
@@ -151,6 +159,7 @@ cdef class HeldPages:
         self.nbytes += held.size
         if not result.job.id & WITHOUT_ENQ:
             self.pages += 1
+        return 0
 
     def charge(self, page_id, int most):
         """A parser died with this page in hand: after ``most`` times it goes out as poison."""

@@ -21,6 +21,7 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
+from larbinpy._native.jobs cimport FetchResult
 from hostbook cimport (
     book_add, book_append, book_bytes, book_find, book_free, book_give_up, book_init, book_put,
     host_book,
@@ -306,6 +307,23 @@ cdef class HostTable:
         """
         cdef uint32_t number = self._busy_number(host_id)
         turn_done(&self._book, &self._rules, number, start_ns, end_ns)
+
+    def release_all(self, list results not None, int64_t end_ns):
+        """``release`` the hosts of requests that have all ended at ``end_ns``.
+
+        Args:
+            results: ``FetchResult``, which know how long they took.
+
+        Raises:
+            ValueError: a host is not BUSY; those before it have been given back.
+        """
+        cdef FetchResult result
+        cdef int64_t start_ns
+        cdef uint32_t number
+        for result in results:
+            start_ns = end_ns - <int64_t>result.duration_us * 1000
+            number = self._busy_number(result.job.host_id)
+            turn_done(&self._book, &self._rules, number, start_ns, end_ns)
 
     def skip(self, host_id: int):
         """Give a BUSY host back whose URL needed no request: it may be taken again at once.

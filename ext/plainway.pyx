@@ -11,6 +11,7 @@ Invariant: what is plain is handled as the long way would; in doubt nothing is p
 
 cimport cython
 from cpython cimport array
+from cpython.bytes cimport PyBytes_GET_SIZE
 
 from larbinpy._native.contents cimport HostContents, contents_watch, host_contents
 from larbinpy._native.jobs cimport FetchJob, FetchResult
@@ -121,51 +122,49 @@ cdef class PlainStarts:
 
 @cython.final
 cdef class PlainEnds:
-    """Takes results of requests that have ended as they should.
+    """Tells results of requests that have ended as they should.
 
     Args:
-        release: frees a host, by its number, start and end of the request.
-        give: takes a result for the parsers.
         troubles: hosts that are not well.
         slow_ns: a request that took so long says that its host is not.
+        most_bytes: of headers and body; longer ones do not go into a frame.
     """
 
-    cdef object _release
-    cdef object _give
     cdef dict _troubles
     cdef unsigned long long _slow_us
+    cdef Py_ssize_t _most_bytes
 
-    def __cinit__(self, release, give, dict troubles not None, unsigned long long slow_ns):
-        self._release = release
-        self._give = give
+    def __cinit__(
+        self, dict troubles not None, unsigned long long slow_ns, Py_ssize_t most_bytes
+    ):
         self._troubles = troubles
         self._slow_us = slow_ns // 1000
+        self._most_bytes = most_bytes
 
-    def take(self, list results not None, long long now_ns):
-        """Take what is plain: the delays of its hosts begin, a parser gets it.
+    def sort(self, list results not None):
+        """Good results of hosts that are well, and the others.
 
         Returns:
-            The jobs of what was taken, bytes read and bytes written; then the other results.
+            What is plain, its jobs, bytes read and bytes written; then the other results.
         """
         cdef FetchResult result
-        cdef FetchJob job
-        cdef list jobs = [], others = []
+        cdef list plain = [], jobs = [], others = []
         cdef unsigned long long read = 0, written = 0
         for result in results:
-            job = result.job
-            if not self._is_plain(result, job):
+            if not self._is_plain(result, result.job):
                 others.append(result)
                 continue
-            self._give(result)
-            self._release(job.host_id, now_ns - <long long>result.duration_us * 1000, now_ns)
-            jobs.append(job)
+            plain.append(result)
+            jobs.append(result.job)
             read += result.bytes_read
             written += result.bytes_written
-        return jobs, read, written, others
+        return plain, jobs, read, written, others
 
     cdef bint _is_plain(self, FetchResult result, FetchJob job) except -1:
         if result.outcome is not SUCCESS or job.kind is not PAGE or job.id & WITHOUT_ENQ:
             return False
         if result.status == 0 or result.duration_us >= self._slow_us:
+            return False
+        if PyBytes_GET_SIZE(result.headers) + PyBytes_GET_SIZE(result.body) > self._most_bytes:
             return False
         return not (self._troubles and job.host in self._troubles)

@@ -1,5 +1,4 @@
 from array import array
-from collections.abc import Callable
 from typing import Any, final
 
 from larbinpy._native.contents import HostContents
@@ -23,13 +22,7 @@ class PlainStarts:
 
 @final
 class PlainEnds:
-    def __init__(
-        self,
-        release: Callable[[int, int, int], None],
-        give: Callable[[FetchResult], None],
-        troubles: dict[bytes, Any],
-        slow_ns: int,
-    ) -> None: ...
-    def take(
-        self, results: list[FetchResult], now_ns: int
-    ) -> tuple[list[FetchJob], int, int, list[FetchResult]]: ...
+    def __init__(self, troubles: dict[bytes, Any], slow_ns: int, most_bytes: int) -> None: ...
+    def sort(
+        self, results: list[FetchResult]
+    ) -> tuple[list[FetchResult], list[FetchJob], int, int, list[FetchResult]]: ...

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from larbinpy.frontier.log import PersistentFifo
     from larbinpy.frontier.payloads import HostState, LoggedUrl
     from larbinpy.frontier.recovered import Recovered
+    from larbinpy.records import FetchResult
 
 
 @dataclass(slots=True)
@@ -199,6 +200,10 @@ class Frontier:
     def release(self, host_id: int, start_ns: int, end_ns: int) -> None:
         """A request to a host has ended: its delays begin."""
         self._table.release(host_id, start_ns, end_ns)
+
+    def release_all(self, results: list[FetchResult], end_ns: int) -> None:
+        """``release`` the hosts of all these, which have ended just now."""
+        self._table.release_all(results, end_ns)
 
     def delay(self, host_id: int, until_ns: int) -> None:
         """Leave a host alone until then."""

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from larbinpy.frames import Channel
     from larbinpy.records import FetchJob, FetchResult
 
-__all__ = ["MAX_CRASHES", "PARSER_BYTES", "Handover"]
+__all__ = ["INLINE_BYTES", "MAX_CRASHES", "PARSER_BYTES", "Handover"]
 
-_INLINE_BYTES: Final = MAX_PAYLOAD - (1 << 17)
-"""Longer entries send their body as a file: headers and URLs always fit beside it."""
+INLINE_BYTES: Final = MAX_PAYLOAD - (1 << 17)
+"""Headers and bodies that are longer send the body as a file: URLs always fit beside the others."""
 MAX_CRASHES: Final = 3
 
 
@@ -80,9 +80,13 @@ class Handover:
             StorageError: a large body could not be put aside; the result was not taken.
         """
         fd = -1
-        if len(result.body) + len(result.headers) > _INLINE_BYTES:
+        if len(result.body) + len(result.headers) > INLINE_BYTES:
             fd = _spool(result.body, self._directory)
         self._held.give(result, fd)
+
+    def give_all(self, results: list[FetchResult]) -> None:
+        """``give`` results of at most ``INLINE_BYTES`` each."""
+        self._held.give_all(results)
 
     def charge(self, page_id: int) -> None:
         """A parser died with this page in hand; after three times it is sent as poison, unread."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from larbinpy._native.plainway import PlainEnds
+from larbinpy.parse.handover import INLINE_BYTES
 from larbinpy.politeness.backoff import SLOW_NS
 from larbinpy.records import ID_WITHOUT_ENQ, FetchJob, Kind
 from larbinpy.shard.manners import Fate
@@ -38,9 +39,7 @@ class Results:
         self._suspects = parts.suspects
         self._tickets = parts.tickets
         self._waits_for_links = parts.waits_for_links
-        self._plain = PlainEnds(
-            parts.frontier.release, parts.handover.give, parts.manners.hosts.known, SLOW_NS
-        )
+        self._plain = PlainEnds(parts.manners.hosts.known, SLOW_NS, INLINE_BYTES)
 
     def take_all(self, results: list[FetchResult]) -> None:
         """Requests have ended; those that went well all the way are taken by few steps."""
@@ -57,8 +56,10 @@ class Results:
     def _take_plain(self, results: list[FetchResult]) -> list[FetchResult]:
         """Take what is plain, and let everybody know who must; returns the others."""
         now = self._clock.now_ns()
-        jobs, read, written, others = self._plain.take(results, now)
-        if jobs:
+        plain, jobs, read, written, others = self._plain.sort(results)
+        if plain:
+            self._handover.give_all(plain)
+            self._frontier.release_all(plain, now)
             self._flow.in_flight -= len(jobs)
             self._ledger.traffic(read, written)
             self._manners.all_well(jobs, now)

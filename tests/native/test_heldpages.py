@@ -43,8 +43,7 @@ def test_a_body_is_sent_from_where_it_lies() -> None:
     pages = HeldPages(EPOCH)
     pages.join(0)
     results = [result(number, bytes([number]) * 7000 * (number != 2)) for number in range(4)]
-    for one in results:
-        pages.give(one)
+    pages.give_all(results)
     ((parser, pieces, count, fd),) = pages.frames([0])
     assert (parser, count, fd) == (0, 4, -1)
     bodies = [one.body for one in results if one.body]

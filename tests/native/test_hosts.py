@@ -18,6 +18,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from larbinpy._native.hosts import BUSY, FAILED, IDLE, NEW, RESOLVING, SCHEDULED, HostTable
 from larbinpy._native.shared import IpTable
 from tests.native.hostrecords import Batch, batch, record
+from tests.records import result
 from tests.reference.hosts import HostTable as Model
 from tests.reference.shared import IpTable as ModelIpTable
 
@@ -325,6 +326,22 @@ def test_host_waits_from_start_to_start_and_never_before_the_end() -> None:
     hosts.acquire(SECOND + 5, 1)
     hosts.release(number, SECOND + 5, 3 * SECOND)
     assert hosts.next_ns() == 3 * SECOND
+
+
+def test_hosts_of_many_results_are_released_at_once() -> None:
+    """Each request began as long before the end as it took."""
+    hosts = table()
+    numbers = [ready(hosts, b"%c.example" % n, range(9), bytes(3) + b"%c" % n) for n in b"ab"]
+    hosts.acquire(0, 2)
+    results = [result(duration_us=took_us) for took_us in (500_000, 2_000_000)]
+    for one, number in zip(results, numbers, strict=True):
+        one.job.host_id = number
+    hosts.release_all(results, 2 * SECOND)
+    assert [hosts.state_of(number) for number in numbers] == [SCHEDULED] * 2
+    assert hosts.acquire(2 * SECOND, 2)[0][0] == numbers[1]
+    assert hosts.next_ns() == 2 * SECOND + SECOND // 2
+    with pytest.raises(ValueError, match="not busy"):
+        hosts.release_all(results, 3 * SECOND)
 
 
 def test_address_waits_over_its_hosts() -> None:

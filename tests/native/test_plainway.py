@@ -130,40 +130,35 @@ def test_rules_decide() -> None:
     assert free.takes(job(b"/private/a"))
 
 
-def ends(troubles: dict[bytes, object]) -> tuple[PlainEnds, list[Any]]:
-    calls: list[Any] = []
-    return PlainEnds(lambda *a: calls.append(a), calls.append, troubles, 2 * 10**9), calls
+def ends(troubles: dict[bytes, object]) -> PlainEnds:
+    return PlainEnds(troubles, 2 * 10**9, 100_000)
 
 
-def test_a_good_result_frees_its_host_and_goes_to_a_parser() -> None:
-    """The delay counts from the start of the request; what is not good stays."""
-    plain, calls = ends({OTHER: object()})
-    good = result(7, duration_us=3000, bytes_read=50, bytes_written=20)
-    good.job.host_id = 4
+def test_good_results_are_told_from_others() -> None:
+    """In their order, with their jobs and what they moved over the wire."""
+    plain = ends({OTHER: object()})
+    good = [result(number, bytes_read=50, bytes_written=20) for number in (7, 9)]
     bad = result(8, outcome=Outcome.TIMEOUT)
-    assert plain.take([bad, good, bad], NOW) == ([good.job], 50, 20, [bad, bad])
-    assert calls == [good, (4, NOW - 3_000_000, NOW)]
+    sorted_ = plain.sort([bad, *good, bad])
+    assert sorted_ == (good, [one.job for one in good], 100, 40, [bad, bad])
 
 
 @pytest.mark.parametrize(
     "fields",
     [{"outcome": Outcome.TRUNCATED}, {"outcome": Outcome.ERR_40X}, {"status": 0},
-     {"duration_us": 2_000_000}],
+     {"duration_us": 2_000_000}, {"headers": b"x" * 50_000, "body": b"y" * 50_001}],
 )  # fmt: skip
 def test_other_results_are_left(fields: dict[str, Any]) -> None:
-    """Nothing is done about what is not good, or slow."""
-    plain, calls = ends({})
+    """What is not good, slow, or too long for a frame."""
     left = [result(7, **fields)]
-    assert plain.take(left, NOW) == ([], 0, 0, left)
-    assert calls == []
+    assert ends({}).sort(left) == ([], [], 0, 0, left)
 
 
 def test_results_that_others_wait_for_are_left() -> None:
     """Rules, tries that are only logged, and hosts in trouble."""
-    plain, calls = ends({HOST: object()})
+    plain = ends({HOST: object()})
     for change in ({"kind": Kind.RETRY}, {"id": ID_WITHOUT_ENQ | 1}, {"host": HOST}):
         one = result(7)
         for name, value in change.items():
             setattr(one.job, name, value)
-        assert plain.take([one], NOW) == ([], 0, 0, [one])
-    assert calls == []
+        assert plain.sort([one]) == ([], [], 0, 0, [one])
