@@ -7,4 +7,7 @@ digests lie in it and in its seen files, and are loaded from there at the start 
 ``bits`` has a file of its own.
 Invariant: what was added is never again new; ``exact`` never takes a new URL for a seen one.
 Process: ``seen`` belongs to one shard alone; ``content`` is shared memory that all parsers write.
+
+``seen`` has the kinds of seen sets behind the interface in ``base``; ``bloom`` and ``bitsfile`` are
+their files, ``larbinbits`` continues a larbin's table.
 """

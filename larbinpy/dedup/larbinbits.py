@@ -20,7 +20,7 @@ from larbinpy._native.urlnorm import larbin_parse
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from larbinpy.dedup.seen import KnownUrls, SeenUrls
+    from larbinpy.dedup.base import KnownUrls, SeenUrls
 
 _HEAD: Final = struct.Struct("<8xH11xB10x")
 """Of a ``link_entry``: length of its URL, flags; the URL follows."""

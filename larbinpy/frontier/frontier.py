@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from larbinpy._native.hosts import HostTable
-    from larbinpy.dedup.seen import SeenUrls
+    from larbinpy.dedup.base import SeenUrls
     from larbinpy.frontier.log import PersistentFifo
     from larbinpy.frontier.payloads import HostState, LoggedUrl
     from larbinpy.frontier.recovered import Recovered

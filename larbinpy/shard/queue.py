@@ -12,7 +12,7 @@ from larbinpy._native.linkentry import shard as shard_of
 from larbinpy.dedup.bitsfile import LARBIN_NAME, BitsFile
 from larbinpy.dedup.bloom import BloomFiles
 from larbinpy.dedup.larbinbits import ContinuedSeen
-from larbinpy.dedup.seen import BitsSeen, BloomSeen, ExactSeen, SeenUrls
+from larbinpy.dedup.seen import BitsSeen, BloomSeen, ExactSeen
 from larbinpy.fetch import versions
 from larbinpy.frontier.budgets import Budgets, Limits
 from larbinpy.frontier.frontier import Frontier
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from larbinpy.dedup.base import SeenUrls
     from larbinpy.frontier.payloads import HostState
     from larbinpy.frontier.recovered import Recovered
     from larbinpy.wiring import Start

@@ -11,7 +11,7 @@ import pytest
 
 from larbinpy.dedup.bitsfile import BitsFile
 from larbinpy.dedup.bloom import BloomFiles
-from larbinpy.dedup.seen import BitsSeen, BloomSeen, ExactSeen, SeenUrls
+from larbinpy.dedup.seen import BitsSeen, BloomSeen, ExactSeen
 from larbinpy.errors import StorageError
 from tests.reference.linkbuffers import Link
 from tests.reference.mix import mix64
@@ -19,6 +19,8 @@ from tests.reference.mix import mix64
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from larbinpy.dedup.base import SeenUrls
 
 FORCE = 8
 BOOT = "0f1e2d3c"

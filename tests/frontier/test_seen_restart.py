@@ -11,7 +11,7 @@ from larbinpy._native.hosts import HostTable
 from larbinpy._native.logcodec import Codec
 from larbinpy.dedup.bitsfile import BitsFile
 from larbinpy.dedup.bloom import BloomFiles
-from larbinpy.dedup.seen import BitsSeen, BloomSeen, ExactSeen, SeenUrls
+from larbinpy.dedup.seen import BitsSeen, BloomSeen, ExactSeen
 from larbinpy.frontier.frontier import Frontier
 from larbinpy.frontier.payloads import RecordType
 from larbinpy.frontier.segment import HEADER_BYTES, SEGMENT_SHIFT
@@ -21,6 +21,7 @@ from tests.frontier.logs import UUID, end, files, links, open_log
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from larbinpy.dedup.base import SeenUrls
     from larbinpy.frontier.log import PersistentFifo
 
 
