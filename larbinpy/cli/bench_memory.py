@@ -13,9 +13,10 @@ from larbinpy.cli.bench_runs import resident_bytes
 from larbinpy.dns.addresses import Addresses
 from larbinpy.dns.base import Answer
 from larbinpy.dns.rights import Rights
-from larbinpy.politeness.backoff import Backoff, Trouble
+from larbinpy.politeness.backoff import Backoff
 from larbinpy.politeness.gate import Gate
 from larbinpy.politeness.outage import Line
+from larbinpy.politeness.trouble import Trouble
 
 IDLE_HOSTS: Final = 500_000
 RULED_HOSTS: Final = 100_000

@@ -12,8 +12,8 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Final
 
 from larbinpy.parse import headers
-from larbinpy.politeness.backoff import Trouble, retry_after_s, trouble_of
 from larbinpy.politeness.gate import is_answer
+from larbinpy.politeness.trouble import Trouble, retry_after_s, trouble_of
 from larbinpy.records import ID_WITHOUT_ENQ, FetchJob, FetchResult, Kind, Outcome
 from larbinpy.shard.ownline import Charge, OwnLine
 from larbinpy.shard.troubles import Troubles

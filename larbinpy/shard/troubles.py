@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from larbinpy.frontier.payloads import HostState
-from larbinpy.politeness.backoff import HostTrouble, Trouble
+from larbinpy.politeness.backoff import HostTrouble
+from larbinpy.politeness.trouble import Trouble
 from larbinpy.records import Outcome
 
 if TYPE_CHECKING:
