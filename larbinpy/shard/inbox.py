@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import sys
 from collections import deque
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from larbinpy import entries
 from larbinpy.errors import FormatError
 from larbinpy.frames import Frame, FrameType
-from larbinpy.frontier.payloads import MAX_DONE_BYTES, MAX_DONE_ENTRY, done_entry
-from larbinpy.records import ID_WITHOUT_ENQ, Kind, Outcome
+from larbinpy.shard.answers import Answers
 
 if TYPE_CHECKING:
-    from larbinpy.records import FetchJob, ParsedPage
     from larbinpy.shard.flow import Flow
     from larbinpy.shard.parts import ShardParts
     from larbinpy.shard.peers import Peer
     from larbinpy.shard.rules import Rules
-
-PLACE_BYTES: Final = 8
-PAGES_A_RECORD: Final = MAX_DONE_BYTES // MAX_DONE_ENTRY
 
 
 class Inbox:
@@ -31,31 +25,21 @@ class Inbox:
     """
 
     __slots__ = (
-        "_addresses", "_budgets", "_clock", "_flow", "_frames", "_frontier", "_handover",
-        "_is_plain", "_ledger", "_manners", "_novelty", "_peers", "_rules", "_same", "_tickets",
-        "bad",
+        "_addresses", "_answers", "_flow", "_frames", "_frontier", "_handover", "_ledger", "_peers",
+        "_rules", "bad",
     )  # fmt: skip
 
     def __init__(self, parts: ShardParts, flow: Flow, rules: Rules) -> None:
         self._flow = flow
         self._rules = rules
+        self._answers = Answers(parts, flow)
         self._frames: deque[tuple[Peer, Frame]] = deque()
         self._addresses = parts.addresses
-        self._budgets = parts.budgets
-        self._clock = parts.clock
         self._frontier = parts.frontier
         self._handover = parts.handover
         self._ledger = parts.ledger
-        self._manners = parts.manners
-        self._novelty = parts.novelty
         self._peers = parts.peers
-        self._tickets = parts.tickets
         self.bad: list[Peer] = []
-        self._same = parts.novelty.hosts if parts.novelty.most_same else None
-        # Then a page that is done is a record in the log and nothing else.
-        self._is_plain = not (
-            parts.budgets.is_limited or parts.tickets.is_limited or parts.waits_for_links
-        )
 
     def join(self, role: str, index: int, fd: int) -> None:
         """A peer, or the successor of one, is there."""
@@ -112,62 +96,8 @@ class Inbox:
                 self._addresses.name_all(entries.hosts_of_links(frame.payload))
             peer.taken_seq = frame.seq
         elif frame.type == FrameType.PARSED:
-            self._finish(frame)
+            self._answers.take(frame)
         elif frame.type == FrameType.ROBOTS:
             self._rules.learn(*entries.decode_robots(frame.payload), now)
         else:
             raise FormatError("no peer sends that")
-
-    def _finish(self, frame: Frame) -> None:
-        """Pages that a parser has finished: their URLs are done."""
-        done, others = self._handover.finish(
-            frame.payload, frame.count, is_plain=self._is_plain, same=self._same
-        )
-        if others:
-            done += self._settled(frame.payload, others)
-        for entries_, places in done:
-            self._flow.unwritten += len(places) // PLACE_BYTES
-            self._frontier.done(entries_, places)
-        if done:
-            self._ledger.tell()
-
-    def _settled(
-        self, payload: bytes, others: list[tuple[int, FetchJob]]
-    ) -> list[tuple[bytes, bytes]]:
-        """Settle what pages had taken; returns those that are done, as ``Handover.finish`` does."""
-        done: list[tuple[bytes, bytes]] = []
-        unread = self._flow.unread
-        for at, job in others:
-            if job.id & ID_WITHOUT_ENQ:
-                continue
-            parsed = entries.parsed_at(payload, at)
-            if parsed.id in unread:
-                self._frontier.release(*unread.pop(parsed.id))
-            is_good = parsed.outcome == Outcome.SUCCESS and job.kind is not Kind.RETRY
-            self._budgets.settle(parsed.id, is_good=is_good)
-            if is_good:
-                self._novelty.add(
-                    job.host_id, parsed.digest, is_near=parsed.near != 0,
-                    leads_on=_leads_on(parsed), watched=job.watch,
-                )  # fmt: skip
-            if job.kind is Kind.RETRY:
-                self._tickets.settle(parsed.id, is_spent=False)
-                self._manners.retry(job, self._clock.now_ns())
-                continue
-            self._tickets.settle(parsed.id, is_spent=parsed.outcome == Outcome.SUCCESS)
-            done.append((done_entry(parsed), job.position.to_bytes(PLACE_BYTES, sys.byteorder)))
-        return _packed(done)
-
-
-def _leads_on(parsed: ParsedPage) -> bool:
-    """Whether a page has links that went to the shards: neither filtered nor dropped as known."""
-    return parsed.links > parsed.duplicates + sum(parsed.filtered.values())
-
-
-def _packed(done: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    """The same pages in as few pairs as hold them."""
-    pairs = []
-    for start in range(0, len(done), PAGES_A_RECORD):
-        part = done[start : start + PAGES_A_RECORD]
-        pairs.append((b"".join(e for e, _ in part), b"".join(place for _, place in part)))
-    return pairs

@@ -6,8 +6,9 @@ were queued since it was read are known by their ids, and are not judged again.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
+from larbinpy.links.choice import ACCEPTED
 from larbinpy.records import ID_LSN_MASK, Filtered
 
 if TYPE_CHECKING:
@@ -15,9 +16,6 @@ if TYPE_CHECKING:
 
     from larbinpy._native.linkfilter import LinkFilter
     from larbinpy.records import FetchJob
-
-ACCEPTED: Final = 255
-"""What the kernel says of a URL that no rule refuses."""
 
 
 class Scope:
