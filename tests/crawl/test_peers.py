@@ -220,5 +220,5 @@ def test_a_proxy_looks_names_up(tmp_path: Path) -> None:
 def test_a_proxy_without_an_address_is_a_clear_error(tmp_path: Path) -> None:
     """Before anything is fetched."""
     run = Crawl(tmp_path, {"proxy": "no.such.host.invalid. 80"})
-    assert run.run("http://127.0.0.1:1/") == 1
+    assert run.run("http://127.0.0.1:1/") == 2
     assert "proxy: no.such.host.invalid.: " in run.output

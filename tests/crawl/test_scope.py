@@ -76,7 +76,7 @@ def test_a_scope_needs_first_urls(crawl: Crawl, server: Server) -> None:
     """A crawl that had none says so, fetches nothing and refuses nothing; with them it goes on."""
     asked = len(server.requests)
     crawl.set("lockSite", "")
-    assert crawl.run(scratch=False) == 1
+    assert crawl.run(scratch=False) == 2
     assert "knows no first URL" in crawl.output
     assert len(server.requests) == asked
     assert list(crawl.outcomes().values()) == ["success"]
