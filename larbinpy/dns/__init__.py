@@ -9,6 +9,8 @@ Process: the shard.
 
 ``addresses`` keeps hosts supplied: ``lookups`` are the names that are asked for, ``rights`` which
 addresses may be used, ``book`` what is known of each host.
-``resolver`` asks name servers, or ``behind`` nobody, where a proxy does; ``names`` is what needs no
-server, ``cache`` what was answered before, ``named`` the hosts of the operator.
+``resolver`` asks name servers, or ``behind`` nobody, where a proxy does: ``aresresults`` is what
+they say, ``silence`` that none says anything.
+``names`` is what needs no server, ``cache`` what was answered before, ``named`` the hosts of the
+operator.
 """

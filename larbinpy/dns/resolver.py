@@ -10,7 +10,6 @@ A lookup without an answer is held while it may be the name servers that do not 
 
 from __future__ import annotations
 
-import socket
 from collections import OrderedDict, deque
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
@@ -19,6 +18,7 @@ import pycares
 
 from larbinpy._native.eventloop import READ, WRITE
 from larbinpy.dns import names
+from larbinpy.dns.aresresults import FINAL, NO_DATA, addresses_of, words_of
 from larbinpy.dns.base import Answer
 from larbinpy.dns.cache import MAX_TTL_S, SECOND_NS, DnsCache
 from larbinpy.dns.silence import NameServers
@@ -35,16 +35,6 @@ _TRY_S: Final = 1.6  # c-ares doubles it for the second try
 _TRIES: Final = 2
 _CACHED_NAMES: Final = 200_000
 _SOCKET_BYTES: Final = 1 << 20
-_NO_DATA: Final = frozenset({pycares.errno.ARES_ENODATA})
-_FINAL: Final = frozenset(
-    {
-        pycares.errno.ARES_ENODATA,
-        pycares.errno.ARES_ENOTFOUND,
-        pycares.errno.ARES_EBADNAME,
-        pycares.errno.ARES_EFORMERR,
-    }
-)
-"""What a name server says of a name; all else may be otherwise the next time."""
 _TICK_S: Final = 0.05  # c-ares' own timeouts are looked at this often
 _TICK_NS: Final = round(_TICK_S * SECOND_NS)
 _LOOKUP_NS: Final = round(LOOKUP_S * SECOND_NS)
@@ -197,8 +187,8 @@ class AresResolver:
     ) -> None:
         if name not in self._running:
             return  # it came after the lookup had ended
-        ips, ttl_s = _addresses(name, result) if result is not None else ((), 0)
-        if not error or error in _FINAL:
+        ips, ttl_s = addresses_of(name, result) if result is not None else ((), 0)
+        if not error or error in FINAL:
             self._heard(name if ips else b"")
         known = self._further.get(name)
         if ips:
@@ -206,11 +196,11 @@ class AresResolver:
             self._end(
                 name, self._cache.success(name, ips, ttl_s=ttl_s, now_ns=self._clock.now_ns())
             )
-        elif query_type == pycares.QUERY_TYPE_A and (error is None or error in _NO_DATA):
+        elif query_type == pycares.QUERY_TYPE_A and (error is None or error in NO_DATA):
             self._ask(name, pycares.QUERY_TYPE_AAAA)
         else:
-            is_transient = bool(error) and error not in _FINAL
-            words = _words(error) if error else "no usable address"
+            is_transient = bool(error) and error not in FINAL
+            words = words_of(error) if error else "no usable address"
             self._fail(name, words, is_transient=is_transient)
 
     def _fail(self, name: bytes, error: str, *, is_transient: bool = False) -> None:
@@ -256,7 +246,7 @@ class AresResolver:
             self._say("no name server answers; names wait until one does")
 
         def answered(_: pycares.DNSResult | None, error: int | None) -> None:
-            if not error or error in _FINAL:
+            if not error or error in FINAL:
                 self._heard()
 
         self._channel.query(name.decode("ascii"), pycares.QUERY_TYPE_A, callback=answered)
@@ -293,37 +283,3 @@ def _older(started: OrderedDict[bytes, int], before_ns: int) -> list[bytes]:
 
 def _for_host(host: bytes, answer: Answer) -> Answer:
     return replace(answer, host=host)
-
-
-def _addresses(name: bytes, result: pycares.DNSResult) -> tuple[tuple[bytes, ...], int]:
-    """Return the addresses at the end of the name's chain of CNAMEs, and the smallest TTL."""
-    aliases: dict[str, tuple[str, int]] = {}
-    for record in result.answer:
-        if isinstance(record.data, pycares.CNAMERecordData):
-            aliases[_plain(record.name)] = (_plain(record.data.cname), record.ttl)
-    end = names.canonical(_plain(name.decode("ascii")), aliases)
-    if end is None:
-        return (), 0
-    final, ttl_s = end
-    ips = []
-    for record in result.answer:
-        data = record.data
-        if not isinstance(data, pycares.ARecordData | pycares.AAAARecordData):
-            continue
-        if _plain(record.name) == final:
-            ips.append(_packed(data.addr))
-            ttl_s = min(ttl_s, record.ttl)
-    return names.best(ips), ttl_s
-
-
-def _words(error: int) -> str:
-    words = pycares.errno.strerror(error)
-    return words if isinstance(words, str) else words.decode("ascii", "replace")
-
-
-def _plain(name: str) -> str:
-    return name.lower().rstrip(".")
-
-
-def _packed(address: str) -> bytes:
-    return socket.inet_pton(socket.AF_INET6 if ":" in address else socket.AF_INET, address)
