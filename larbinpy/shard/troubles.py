@@ -12,6 +12,7 @@ from larbinpy.frontier.payloads import HostState
 from larbinpy.politeness.backoff import HostTrouble
 from larbinpy.politeness.trouble import Trouble
 from larbinpy.records import Outcome
+from larbinpy.shard.remarks import Remarks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from larbinpy.politeness.backoff import Backoff
     from larbinpy.records import FetchJob
 
-SHORTENED: Final = 20
-"""Hosts whose Crawl-delay is shortened that are named; the others are not."""
 _OUTCOMES: Final = {
     Trouble.RULES: Outcome.FORBIDDEN_ROBOTS,
     Trouble.INSECURE: Outcome.TLS_ERROR,
@@ -45,8 +44,8 @@ class Troubles:
     """
 
     __slots__ = (
-        "_addresses", "_backoff", "_clock", "_frontier", "_given_up", "_max_delay_s", "_say",
-        "_shortened", "_table",
+        "_addresses", "_backoff", "_clock", "_frontier", "_given_up", "_max_delay_s", "_remarks",
+        "_table",
     )  # fmt: skip
 
     def __init__(
@@ -67,9 +66,8 @@ class Troubles:
         self._backoff = backoff
         self._clock = clock
         self._max_delay_s = max_delay_s
-        self._say = say
+        self._remarks = Remarks(say)
         self._given_up = given_up
-        self._shortened: set[bytes] = set()
 
     @property
     def known(self) -> dict[bytes, HostTrouble]:
@@ -154,6 +152,7 @@ class Troubles:
             asked_s: for how long it wants to be left alone.
         """
         known = self._backoff.failed(host, trouble, now_ns, asked_s=asked_s, origin=origin)
+        self._remarks.pause(host, asked_s, known.asked_until_ns - now_ns)
         self._tell(host_id, host, known, trouble)
         return known
 
@@ -165,9 +164,14 @@ class Troubles:
 
     def asked(self, host_id: int, host: bytes, asked_s: float, now_ns: int) -> None:
         """A host that is well wants to be left alone for so long."""
+        known = self._pause(host_id, host, asked_s, now_ns)
+        self._remarks.pause(host, asked_s, known.asked_until_ns - now_ns)
+
+    def _pause(self, host_id: int, host: bytes, asked_s: float, now_ns: int) -> HostTrouble:
         known = self._backoff.asked(host, asked_s, now_ns)
         self._apply(host_id, known, Trouble.NONE)
         self._frontier.note_host(self._record(host, known), is_urgent=True)
+        return known
 
     def forgive(self, host: bytes) -> None:
         """The latest silence of a host was not its fault."""
@@ -216,21 +220,10 @@ class Troubles:
         pause_ns = known.until_ns - now_ns if known and not known.is_dead else 0
         self.answered(host_id, host, took_ns, now_ns)
         if pause_ns > 0:  # the answer came with a Retry-After
-            self.asked(host_id, host, pause_ns / 1e9, now_ns)
+            self._pause(host_id, host, pause_ns / 1e9, now_ns)
         if crawl_delay_s > self._max_delay_s:
-            self._shorten(host, crawl_delay_s)
+            self._remarks.shortened(host, crawl_delay_s, self._max_delay_s)
         self._table.set_wait(host_id, round(min(crawl_delay_s, self._max_delay_s) * 1e9))
-
-    def _shorten(self, host: bytes, crawl_delay_s: float) -> None:
-        """Say once that a host's Crawl-delay is longer than we wait."""
-        if host in self._shortened:
-            return
-        self._shortened.add(host)
-        if len(self._shortened) <= SHORTENED:
-            self._say(
-                f"{host.decode('ascii', 'replace')}: its Crawl-delay of {crawl_delay_s:g} s is"
-                f" shortened to {self._max_delay_s:g} s (maxCrawlDelay)"
-            )
 
     # --- table and log -------------------------------------------------------------------------
 

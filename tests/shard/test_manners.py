@@ -17,6 +17,7 @@ from larbinpy.politeness.backoff import Backoff
 from larbinpy.politeness.outage import SILENT, Line
 from larbinpy.records import ID_WITHOUT_ENQ, FetchJob, FetchResult, Kind, Outcome
 from larbinpy.shard.manners import LINE_REASON, Fate, Manners
+from larbinpy.shard.remarks import NAMED
 from tests.dns.resolvers import ToldResolver, addresses_of_all
 from tests.frontier.logs import links, open_log
 
@@ -202,6 +203,25 @@ def test_a_pause_may_be_asked_for_with_any_answer(
     assert state is not None
     assert (state.level, state.failures) == (0, 0)
     assert state.until_us == shard.clock.wall_us() + 50 * 10**6
+
+
+def test_a_long_pause_is_told_once(shard: Shard) -> None:
+    """Nothing else may be left to do; a host that asks for days gets less."""
+    shard.put(0, 1, 2)
+    for seconds, status in ((600, 503), (7200, 404), (10**9, 429)):
+        header = b"HTTP/1.1 %d No\r\nRetry-After: %d\r\n\r\n" % (status, seconds)
+        shard.end(shard.take(), Outcome.ERR_40X, status, header)
+        shard.clock.now += 100 * SECOND
+    said = [
+        "h1.example: asks for a pause of 2.0 h (Retry-After)",
+        "h2.example: asks for a pause of 277777.8 h (Retry-After), and gets 24.0 h (deadHostRetry)",
+    ]
+    assert shard.said == said
+    shard.manners.hosts.asked(1, b"h1.example", 10**6, shard.now)
+    assert shard.said == said
+    for number in range(2 * NAMED):
+        shard.manners.hosts.asked(0, b"x%d" % number, 10**6, shard.now)
+    assert len(shard.said) == NAMED
 
 
 def test_a_clock_that_was_set_back_makes_nobody_wait_longer(shard: Shard) -> None:
