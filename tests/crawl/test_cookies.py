@@ -14,6 +14,8 @@ from tests.crawl.test_secrets import field
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.slow
+
 SET = b"Set-Cookie: a=b; Path=/\r\n"
 
 
