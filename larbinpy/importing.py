@@ -27,6 +27,7 @@ from larbinpy.frontier.settings import Settings
 from larbinpy.records import Kind
 from larbinpy.seeds import larbinstate
 from larbinpy.seeds.larbinstate import Fault, Queued
+from larbinpy.stateparts import SUFFIX_LIST
 from larbinpy.url import Base, Url
 from larbinpy.wiring import equal_urls
 
@@ -105,7 +106,7 @@ class _Importer:
         self._url_of = larbin_url if config.url_mode == "larbin" else self._standard_url
         self._base = Base(b"http://larbin.invalid/", equal_urls(config))
         self._priority = tuple(extension.lower() for _, extension in config.specific_set)
-        self._domain_of = urls.Domains(directory.path / state.SUFFIX_LIST).of
+        self._domain_of = urls.Domains(directory.path / SUFFIX_LIST).of
         self._make_shard = partial(_Shard, config=config, key=key, raw=raw)
         self._paths = [directory.shard(index) for index in range(processes(config).fetch)]
         self._shards: list[_Shard] = []

@@ -28,7 +28,8 @@ from larbinpy.frontier.segment import Header
 from larbinpy.frontier.settings import Settings
 from larbinpy.frontier.writer import SegmentWriter
 from larbinpy.records import ID_SHARD_SHIFT
-from larbinpy.state import RESHARD, STORED, SUFFIX_LIST, StateDirectory, finish_reshard, is_state
+from larbinpy.state import StateDirectory, finish_reshard
+from larbinpy.stateparts import RESHARD, STORED, SUFFIX_LIST, is_state
 from larbinpy.stats import ACCEPTED, DONE, Counters
 from larbinpy.url import Domains
 from larbinpy.wholefile import write_whole

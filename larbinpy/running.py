@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from larbinpy import certificates, state
 from larbinpy.errors import ConfigError
+from larbinpy.scratch import delete_state
 from larbinpy.seeds.sources import STANDARD_INPUT
 from larbinpy.supervisor.loop import Supervisor
 from larbinpy.supervisor.parts import SupervisorParts
@@ -43,7 +44,7 @@ def crawl(
     if config.ca_file:
         certificates.read(config.ca_file)
     if scratch:
-        for path in state.scratch(config.state_dir, keep=config.output_dir):
+        for path in delete_state(config.state_dir, keep=config.output_dir):
             sys.stderr.write(f"deleted {path}\n")
     directory = state.StateDirectory(config.state_dir)
     try:

@@ -1,6 +1,7 @@
-"""The state directory: its lock, how a crawl begins in it, and what ``--scratch`` may delete.
+"""The state directory: its lock, and how a crawl begins in it.
 
-See ``manifest`` for what is part of a state; the MANIFEST is replaced as a whole.
+See ``stateparts`` for what a state consists of, and ``manifest`` for what in it may not change; the
+MANIFEST is replaced as a whole.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import fcntl
 import hashlib
 import os
 import shutil
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -17,6 +18,7 @@ from larbinpy.config import processes
 from larbinpy.domain import psl_bytes
 from larbinpy.errors import ConfigError, FormatError, StorageError
 from larbinpy.manifest import Manifest, boot_id, check_manifest, parse_manifest
+from larbinpy.stateparts import IMPORTING, RESHARD, SUFFIX_LIST, delete_parts, is_state
 from larbinpy.wholefile import LOCK_WAIT_S, lock_file, make_directory, sync_directory, write_whole
 
 if TYPE_CHECKING:
@@ -25,26 +27,6 @@ if TYPE_CHECKING:
 
     from larbinpy.config import Config
 
-SUFFIX_LIST: Final = "public_suffix_list.dat"
-IMPORTING: Final = "importing"
-_FILES: Final = (
-    "MANIFEST",
-    "LOCK",
-    "crawl.log",
-    "crawl.index",
-    "report.json",
-    "control.json",
-    "sites",
-    IMPORTING,
-    SUFFIX_LIST,
-)
-STORED: Final = "stored"
-"""Directory of what the outputs note of the pages that they store."""
-RESHARD: Final = "reshard-"
-"""Begin of the name of a directory with new shards: ``reshard-N``, or ``reshard-N.tmp`` before it
-is whole."""
-_SHARDS: Final = ("shard-[0-9][0-9]", "shard-[0-9][0-9][0-9]")
-_DIRECTORIES: Final = (*_SHARDS, f"{RESHARD}[0-9]*", "inbox", STORED)
 _OLD: Final = "old-"
 
 
@@ -96,7 +78,7 @@ def importing(directory: StateDirectory) -> Iterator[None]:
     """
     marker = directory.path / IMPORTING
     if directory.is_half_imported:
-        _delete_state(directory.path)
+        delete_parts(directory.path)
     elif directory.exists:
         raise ConfigError(
             f"{directory.path} holds a crawl already; give another stateDir, or delete it first"
@@ -203,11 +185,6 @@ def _take_over(directory: StateDirectory, new: Path) -> None:
     sync_directory(directory.path)
 
 
-def is_state(path: Path) -> bool:
-    """Whether a crawl was begun in a directory."""
-    return (path / "MANIFEST").exists() or any(path.glob("shard-*"))
-
-
 def is_locked(path: Path) -> bool:
     """Whether a crawl uses a state now."""
     try:
@@ -221,69 +198,3 @@ def is_locked(path: Path) -> bool:
     finally:
         os.close(fd)
     return False
-
-
-def scratch(path: Path, *, keep: Path | None = None) -> list[Path]:
-    """Delete the files of a state, and nothing else; returns what was deleted.
-
-    Args:
-        keep: nothing is deleted when this would be.
-
-    Raises:
-        ConfigError: the directory holds something, and it is not a state; or what is to be kept.
-        StorageError: another crawl uses it, or the disk refuses.
-    """
-    if path.exists() and not path.is_dir():
-        raise ConfigError(f"--scratch: {path} is not a directory; nothing was deleted")
-    if not path.exists() or not any(path.iterdir()):
-        return []
-    if not _is_state(path):
-        raise ConfigError(f"--scratch: {path} is not a larbinpy state; nothing was deleted")
-    directory = StateDirectory(path)
-    try:
-        for found in _parts(directory.path):
-            if keep is not None and found.resolve() in (keep.resolve(), *keep.resolve().parents):
-                raise ConfigError(
-                    f"--scratch: {keep} lies in {found}, a part of the state; nothing was deleted"
-                )
-        return _delete_state(directory.path)
-    except OSError as error:
-        raise StorageError(f"--scratch: {error.filename}: {error.strerror}") from error
-    finally:
-        directory.close()
-
-
-def _is_state(path: Path) -> bool:
-    """Whether a crawl was begun here, or has failed to begin and left nothing else.
-
-    Others too have files by the name of MANIFEST, and directories by that of shard-01: the first
-    must be ours, or damaged beside our suffix list; one of the others must have our lock.
-    """
-    names = {entry.name for entry in path.iterdir()}
-    if names <= {"LOCK", IMPORTING, SUFFIX_LIST}:
-        return True
-    manifest = path / "MANIFEST"
-    if manifest.is_file():
-        with suppress(FormatError):
-            parse_manifest(manifest.read_bytes(), manifest)
-            return True
-        if SUFFIX_LIST in names:
-            return True
-    return any(found.is_file() for name in _SHARDS for found in path.glob(f"{name}/LOCK"))
-
-
-def _parts(path: Path) -> list[Path]:
-    """All files and directories of a state, but for its lock."""
-    found = [one for pattern in _DIRECTORIES for one in sorted(path.glob(pattern))]
-    names = (*_FILES, *(f"{name}.tmp" for name in _FILES))
-    return found + [path / name for name in names if name != "LOCK" and (path / name).exists()]
-
-
-def _delete_state(path: Path) -> list[Path]:
-    deleted = _parts(path)
-    for found in deleted:
-        if found.is_dir():
-            shutil.rmtree(found)
-        else:
-            found.unlink()
-    return deleted

@@ -11,7 +11,7 @@ from larbinpy.children import Control
 from larbinpy.config import Config
 from larbinpy.domain import psl_bytes
 from larbinpy.frames import Channel, FrameType
-from larbinpy.state import SUFFIX_LIST
+from larbinpy.stateparts import SUFFIX_LIST
 from larbinpy.wiring import Start
 from tests.channels import frames
 

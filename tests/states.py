@@ -13,6 +13,7 @@ from larbinpy.frontier.payloads import done_entry
 from larbinpy.frontier.settings import Settings
 from larbinpy.manifest import Manifest, boot_id
 from larbinpy.records import Outcome, ParsedPage
+from larbinpy.stateparts import SUFFIX_LIST
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -55,7 +56,7 @@ def links(numbers: Iterable[int]) -> bytes:
 def make_state(path: Path, shards: int, *, seen_set: str = "exact") -> Manifest:
     """A state without logs."""
     directory = state.StateDirectory(path)
-    (path / state.SUFFIX_LIST).write_bytes(SUFFIXES)
+    (path / SUFFIX_LIST).write_bytes(SUFFIXES)
     manifest = Manifest(
         UUID, shards, seen_set, "whatwg", hashlib.sha256(SUFFIXES).hexdigest(), boot_id()
     )

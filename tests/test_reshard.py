@@ -24,6 +24,7 @@ from larbinpy.frontier.payloads import HostState, Retry
 from larbinpy.frontier.settings import Settings
 from larbinpy.manifest import parse_manifest
 from larbinpy.records import ID_SHARD_SHIFT
+from larbinpy.stateparts import STORED
 from larbinpy.stats import HOSTS
 from larbinpy.store.transaction import StoredPages
 from tests import states
@@ -249,13 +250,13 @@ def test_places_of_stored_pages(tmp_path: Path) -> None:
     fifo = states.open_shard(tmp_path, 0)
     ids = [url[0] for url in fifo.read(states.put(fifo, range(30)))]
     fifo.close()
-    stored = StoredPages(tmp_path / state.STORED, 0, 100)
+    stored = StoredPages(tmp_path / STORED, 0, 100)
     stored.open(b"d00007")
     for n in (4, 19):
         stored.note(ids[n], b"place %d" % n)
     stored.close()
     list(module.reshard(tmp_path, 4))
-    stored = StoredPages(tmp_path / state.STORED, 0, 100)
+    stored = StoredPages(tmp_path / STORED, 0, 100)
     assert stored.opened == b"d00007"
     for n in (4, 19):
         index = states.shard_of(n, 4)

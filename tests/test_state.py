@@ -1,10 +1,9 @@
-"""The state directory: one crawl at a time, a manifest that cannot lie, a scratch that is exact."""
+"""The state directory: one crawl at a time, a manifest that cannot lie."""
 
 from __future__ import annotations
 
 import dataclasses
 import errno
-import itertools
 import json
 import os
 import time
@@ -20,6 +19,7 @@ from larbinpy.errors import ConfigError, FormatError, StorageError
 from larbinpy.frontier.disk import lock
 from larbinpy.manifest import Manifest, parse_manifest
 from larbinpy.state import StateDirectory
+from larbinpy.stateparts import SUFFIX_LIST
 from larbinpy.wholefile import write_whole
 from tests.descriptors import open_descriptors
 
@@ -155,7 +155,7 @@ def test_a_crawl_begins_once_and_goes_on(tmp_path: Path) -> None:
     first = begin(tmp_path, dataclasses.replace(CONFIG, fetch_processes=2))
     again = begin(tmp_path, CONFIG, reload=True)
     assert (again.uuid, again.fetch_processes) == (first.uuid, 2)
-    assert (tmp_path / state.SUFFIX_LIST).read_bytes() == psl_bytes()
+    assert (tmp_path / SUFFIX_LIST).read_bytes() == psl_bytes()
     other = begin(tmp_path / "other", CONFIG)
     assert other.uuid != first.uuid
 
@@ -217,110 +217,3 @@ def test_a_failed_write_leaves_no_half_file(
         write_whole(path, b"new")
     expected = b"old" if call == "fdatasync" else b"new"
     assert [(p.name, p.read_bytes()) for p in tmp_path.iterdir()] == [("file", expected)]
-
-
-# --- scratch ---------------------------------------------------------------------------------
-
-OURS = ["MANIFEST", "crawl.log", "report.json", "control.json", "sites", state.SUFFIX_LIST]
-FOREIGN = ["notes.txt", "crawl.log.1", "pages/index.html", "manifest"]
-
-
-def test_scratch_deletes_exactly_the_files_of_the_state(tmp_path: Path) -> None:
-    """What somebody else put there stays."""
-    for name in (*OURS, *FOREIGN, "shard-00/q-1.seg", "shard-01/LOCK", "inbox/urls"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_bytes(b"x")
-    deleted = state.scratch(tmp_path)
-    assert sorted(path.name for path in deleted) == sorted([*OURS, "shard-00", "shard-01", "inbox"])
-    left = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
-    assert left == {*FOREIGN, "LOCK"}
-
-
-def test_scratch_refuses_what_is_no_state(tmp_path: Path) -> None:
-    """A wrong path costs nothing."""
-    (tmp_path / "thesis.txt").write_bytes(b"x")
-    (tmp_path / "crawl.log").write_bytes(b"x")
-    with pytest.raises(ConfigError, match="is not a larbinpy state; nothing was deleted"):
-        state.scratch(tmp_path)
-    assert len(list(tmp_path.iterdir())) == 2
-
-
-@pytest.mark.parametrize("name", ["MANIFEST", "shard-01/data", "shard-old/LOCK", "inbox/mail"])
-def test_scratch_knows_others_by_the_same_names(tmp_path: Path, name: str) -> None:
-    """A package has a MANIFEST, a database has shards, people have an inbox."""
-    for one in (name, "inbox/letter"):
-        (tmp_path / one).parent.mkdir(exist_ok=True)
-        (tmp_path / one).write_bytes(b"setup.py\n")
-    with pytest.raises(ConfigError, match="is not a larbinpy state; nothing was deleted"):
-        state.scratch(tmp_path)
-    assert (tmp_path / name).exists()
-    assert (tmp_path / "inbox" / "letter").exists()
-
-
-@pytest.mark.parametrize("damage", [b"", b"damaged"])
-def test_scratch_of_a_state_with_a_damaged_manifest(tmp_path: Path, damage: bytes) -> None:
-    """It is the way out of it."""
-    (tmp_path / "MANIFEST").write_bytes(damage)
-    (tmp_path / state.SUFFIX_LIST).write_bytes(b"x")
-    assert len(state.scratch(tmp_path)) == 2
-
-
-@pytest.mark.parametrize("name", ["stored", "inbox/pages"])
-def test_scratch_never_takes_the_output(tmp_path: Path, name: str) -> None:
-    """Not even one that lies in a directory of the state."""
-    directory = StateDirectory(tmp_path)
-    directory.save(MANIFEST)
-    directory.close()
-    output = tmp_path / name
-    output.mkdir(parents=True)
-    with pytest.raises(ConfigError, match="nothing was deleted"):
-        state.scratch(tmp_path, keep=output)
-    assert output.exists()
-    assert (tmp_path / "MANIFEST").exists()
-    assert state.scratch(tmp_path, keep=tmp_path / "save") != []
-
-
-def test_scratch_of_a_file(tmp_path: Path) -> None:
-    """A file in the place of the directory is an error, not a traceback."""
-    path = tmp_path / "crawl"
-    path.write_text("a file")
-    with pytest.raises(ConfigError, match="is not a directory"):
-        state.scratch(path)
-    assert path.read_text() == "a file"
-
-
-def test_scratch_takes_what_a_kill_left_half_written(tmp_path: Path) -> None:
-    """Files that were being replaced."""
-    directory = StateDirectory(tmp_path)
-    directory.save(MANIFEST)
-    directory.close()
-    left = [tmp_path / "MANIFEST.tmp", tmp_path / "report.json.tmp"]
-    for path in left:
-        path.write_text("half")
-    assert set(left) <= set(state.scratch(tmp_path))
-
-
-def test_scratch_of_nothing(tmp_path: Path) -> None:
-    """A directory that is empty, or not there."""
-    assert state.scratch(tmp_path) == []
-    assert state.scratch(tmp_path / "missing") == []
-
-
-def test_scratch_after_a_crawl_that_failed_to_begin(tmp_path: Path) -> None:
-    """It leaves its lock, at most its suffix list too; the next one may begin."""
-    StateDirectory(tmp_path).close()
-    assert state.scratch(tmp_path) == []
-    (tmp_path / state.SUFFIX_LIST).write_bytes(b"x")
-    assert state.scratch(tmp_path) == [tmp_path / state.SUFFIX_LIST]
-
-
-def test_scratch_of_a_running_crawl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is deleted under its feet."""
-    monkeypatch.setattr(time, "sleep", lambda _: None)
-    monkeypatch.setattr(time, "monotonic", itertools.count(0, 9).__next__)
-    running = StateDirectory(tmp_path)
-    running.save(MANIFEST)
-    with pytest.raises(StorageError, match="in use"):
-        state.scratch(tmp_path)
-    assert (tmp_path / "MANIFEST").exists()
-    running.close()

@@ -14,7 +14,8 @@ from larbinpy.cli.newlink import ELEMENT_A, NewLink, new_link, refused_now
 from larbinpy.frontier.search import Found, is_queued, search
 from larbinpy.links.found import LINK_REDIRECT, found_link
 from larbinpy.records import ID_LSN_MASK, Filtered, Outcome
-from larbinpy.state import SUFFIX_LIST, is_locked
+from larbinpy.state import is_locked
+from larbinpy.stateparts import SUFFIX_LIST
 from larbinpy.store.crawlindex import first_page, lines_of
 from larbinpy.store.crawllog import escaped
 

@@ -12,7 +12,7 @@ from larbinpy import wiring
 from larbinpy.errors import ConfigError
 from larbinpy.links.scope import place_of
 from larbinpy.records import Filtered, Kind, Outcome, Page
-from larbinpy.state import SUFFIX_LIST
+from larbinpy.stateparts import SUFFIX_LIST
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

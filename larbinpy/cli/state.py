@@ -16,7 +16,8 @@ from larbinpy.errors import ConfigError, FormatError, StorageError
 from larbinpy.frontier.inspect import LogState, LogView
 from larbinpy.frontier.verify import Fault
 from larbinpy.manifest import parse_manifest
-from larbinpy.state import RESHARD, SUFFIX_LIST, is_locked, is_state
+from larbinpy.state import is_locked
+from larbinpy.stateparts import RESHARD, SUFFIX_LIST, is_state
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,7 +16,7 @@ from larbinpy.errors import ConfigError, StorageError
 from larbinpy.fetch.base import FetchOptions
 from larbinpy.fetch.cookies import CookieJar
 from larbinpy.proxy import Proxy
-from larbinpy.state import SUFFIX_LIST
+from larbinpy.stateparts import SUFFIX_LIST
 from larbinpy.wiring import fetched_types
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from larbinpy._native.neartable import NearTable
 from larbinpy.dedup import content
 from larbinpy.dedup.near import NearPages
 from larbinpy.shared import NEAR_BYTES, PAGES_BYTES
-from larbinpy.state import SUFFIX_LIST
+from larbinpy.stateparts import SUFFIX_LIST
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,7 +8,7 @@ from larbinpy import url as urls
 from larbinpy._native.linkfilter import LinkFilter
 from larbinpy.links.choice import Acceptance, by_patterns
 from larbinpy.plugins import load_function
-from larbinpy.state import SUFFIX_LIST
+from larbinpy.stateparts import SUFFIX_LIST
 from larbinpy.wiring.scope import scope_of
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from larbinpy._native.logline import LineMaker
-from larbinpy.state import STORED
+from larbinpy.stateparts import STORED
 from larbinpy.store.base import Nothing
 from larbinpy.store.files import Files
 from larbinpy.store.transaction import StoredPages

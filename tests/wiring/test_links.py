@@ -10,7 +10,7 @@ from larbinpy import url as urls
 from larbinpy import wiring
 from larbinpy.links.found import ELEMENT_SEED, LINK_SEED, found_link
 from larbinpy.records import Filtered
-from larbinpy.state import SUFFIX_LIST
+from larbinpy.stateparts import SUFFIX_LIST
 from larbinpy.url import psl_bytes
 from tests.starts import start
 
