@@ -1,7 +1,8 @@
 """The one place where it is decided how long a host that is in trouble is left alone.  Pure.
 
 A host has *points* for what went wrong since it last answered well, and a *level* that doubles its
-delay: 429, 503 and failures to connect raise it at once, broken pages from the third in a row on.
+delay: 429, 503 and failures to connect raise it at once, pages that are broken or take too long
+from the third in a row on.
 Each good answer takes one level back, so a host is not run into the wall again at full speed.  A
 host whose points reach ``DEAD_POINTS`` is given up for a time; then one request tries it again.
 It is tried before when it has URLs of another origin (scheme, port) than the one that failed.
@@ -36,7 +37,9 @@ GROWTH: Final = 1.5
 MAX_SLOWNESS: Final = 4
 MAX_REVIVALS: Final = 8
 """Origins (ports) of a host that may be tried, one after the other, when it seems dead."""
-_OF_ORIGINS: Final = (Trouble.RULES, Trouble.UNREACHABLE, Trouble.INSECURE)
+_OF_PAGES: Final = (Trouble.BROKEN, Trouble.SILENT)
+"""Troubles that some pages may have alone."""
+_OF_ORIGINS: Final = (Trouble.RULES, Trouble.UNREACHABLE, Trouble.INSECURE, Trouble.SILENT)
 """Troubles that one scheme or port may have alone; the others are those of a machine."""
 _POINTS: Final = {
     Trouble.BROKEN: 1,
@@ -44,6 +47,7 @@ _POINTS: Final = {
     Trouble.RULES: 3,
     Trouble.UNREACHABLE: 3,
     Trouble.INSECURE: 3,
+    Trouble.SILENT: 1,
 }
 
 
@@ -126,6 +130,7 @@ class Backoff:
         *,
         asked_s: float = 0.0,
         origin: bytes = b"",
+        is_repeated: bool = False,
     ) -> HostTrouble:
         """A request has failed.
 
@@ -133,16 +138,19 @@ class Backoff:
             trouble: not ``NONE``.
             asked_s: what Retry-After said, or 0.
             origin: scheme, host and port it was made for; empty: unknown.
+            is_repeated: it failed before.  The troubles of a page count once: a few that never do
+                well, tried three times each, are no dead host.
 
         Returns:
             What now holds of the host: delay it until ``until_ns``, give it up if ``is_dead``.
         """
         known = self.troubles.setdefault(host, HostTrouble())
-        known.points = min(known.points + _POINTS[trouble], MAX_POINTS)
-        delay_ns = 0
-        if trouble is not Trouble.BROKEN or known.points >= BROKEN_IN_A_ROW:
-            known.level = min(known.level + 1, MAX_LEVEL)
-            delay_ns = self._delay_ns(known.level)
+        is_of_page = trouble in _OF_PAGES
+        if not (is_of_page and is_repeated):
+            known.points = min(known.points + _POINTS[trouble], MAX_POINTS)
+            if not is_of_page or known.points >= BROKEN_IN_A_ROW:
+                known.level = min(known.level + 1, MAX_LEVEL)
+        delay_ns = self._delay_ns(known.level) if known.level else 0
         if known.is_dead:
             delay_ns = self._jittered(self._dead_ns)
         self._ask(known, asked_s, now_ns)

@@ -30,6 +30,12 @@ class Trouble(IntEnum):
     """Nobody answers."""
     INSECURE = 5
     """Its robots.txt cannot be read because its certificate, or its TLS, is no good."""
+    SILENT = 6
+    """It took the request and said nothing in time: it may be this page that takes long."""
+
+
+UNHEARD: Final = frozenset({Trouble.UNREACHABLE, Trouble.SILENT})
+"""Troubles that may be those of our own line."""
 
 
 def trouble_of(result: FetchResult) -> Trouble:
@@ -40,7 +46,7 @@ def trouble_of(result: FetchResult) -> Trouble:
     if outcome is Outcome.NO_CONNECTION:
         return Trouble.UNREACHABLE
     if outcome is Outcome.TIMEOUT:
-        return Trouble.BROKEN if result.bytes_read else Trouble.UNREACHABLE
+        return Trouble.BROKEN if result.bytes_read else Trouble.SILENT
     if status in _BUSY:
         return Trouble.BUSY
     if status == 408 or (status >= 500 and status not in _PERMANENT):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from larbinpy.parse import headers
 from larbinpy.politeness.gate import is_answer
-from larbinpy.politeness.trouble import Trouble, retry_after_s, trouble_of
+from larbinpy.politeness.trouble import UNHEARD, Trouble, retry_after_s, trouble_of
 from larbinpy.records import ID_WITHOUT_ENQ, FetchJob, FetchResult, Kind, Outcome
 from larbinpy.shard.ownline import Charge, OwnLine
 from larbinpy.shard.troubles import Troubles
@@ -105,7 +105,7 @@ class Manners:
         trouble = _rules_trouble(result) if job.kind is Kind.ROBOTS else trouble_of(result)
         if trouble is Trouble.BROKEN and self._is_kept(result):
             trouble = Trouble.NONE
-        if trouble is Trouble.UNREACHABLE:
+        if trouble in UNHEARD:
             self.line.silent(result, end_ns)
             self._take_back()
             if job.kind is not Kind.RETRY and not self.line.is_fine:
@@ -149,7 +149,7 @@ class Manners:
 
     def _failed(self, result: FetchResult, trouble: Trouble, now_ns: int) -> HostTrouble:
         job = result.job
-        if trouble is Trouble.UNREACHABLE:
+        if trouble in UNHEARD:
             self._unreachable(job)
         return self.hosts.failed(
             job.host_id,
@@ -158,6 +158,7 @@ class Manners:
             now_ns,
             origin=_origin_of(job),
             asked_s=self._asked_s(result),
+            is_repeated=job.attempt > 0,
         )
 
     def _asked_s(self, result: FetchResult) -> float:
@@ -185,7 +186,7 @@ class Manners:
         self.retries += 1
         if result.is_swallowed:
             return _logged(result, job.attempt, result.reason)
-        if trouble_of(result) is Trouble.UNREACHABLE:
+        if trouble_of(result) in UNHEARD:
             self.line.charge(Charge(job.id, job.attempt + 1, job.host))
         reason = f"{result.reason or result.status}; try {job.attempt + 1} of {self._max_tries}"
         return _logged(result, job.attempt + 1, reason)
@@ -221,8 +222,8 @@ class Manners:
 def _rules_trouble(result: FetchResult) -> Trouble:
     """A robots.txt that cannot be read is trouble, whatever the reason."""
     trouble = trouble_of(result)
-    if trouble is Trouble.UNREACHABLE:
-        return trouble
+    if trouble in UNHEARD:
+        return Trouble.UNREACHABLE  # it takes no server long to say what may be asked
     if result.outcome is Outcome.TLS_ERROR:
         return Trouble.INSECURE
     return Trouble.NONE if is_answer(result.outcome, result.status) else Trouble.RULES

@@ -144,14 +144,18 @@ class Troubles:
         *,
         origin: bytes,
         asked_s: float = 0.0,
+        is_repeated: bool = False,
     ) -> HostTrouble:
         """A host failed.
 
         Args:
             origin: for which of its origins it was asked.
             asked_s: for how long it wants to be left alone.
+            is_repeated: it did so for the same URL before.
         """
-        known = self._backoff.failed(host, trouble, now_ns, asked_s=asked_s, origin=origin)
+        known = self._backoff.failed(
+            host, trouble, now_ns, asked_s=asked_s, origin=origin, is_repeated=is_repeated
+        )
         self._remarks.pause(host, asked_s, known.asked_until_ns - now_ns)
         self._tell(host_id, host, known, trouble)
         return known

@@ -7,6 +7,7 @@ from random import Random
 import pytest
 
 from larbinpy.politeness.backoff import (
+    BROKEN_IN_A_ROW,
     DEAD_POINTS,
     JITTER,
     MAX_DELAY_NS,
@@ -325,6 +326,17 @@ def test_another_origin_is_no_way_round_a_retry_after(backoff: Backoff) -> None:
     revived = backoff.revive(HOST, HTTP, NOW)
     assert revived is not None
     assert revived.until_ns == NOW + 3600 * SECOND
+
+
+@pytest.mark.parametrize("trouble", [Trouble.BROKEN, Trouble.SILENT])
+def test_a_page_that_never_does_well_counts_once(backoff: Backoff, trouble: Trouble) -> None:
+    """Seven of them, tried three times each, in a row; the eighth is proof enough."""
+    known = HostTrouble()
+    for _ in range(DEAD_POINTS - 1):
+        for is_repeated in (False, True, True):
+            known = backoff.failed(HOST, trouble, NOW, is_repeated=is_repeated)
+    assert (known.points, known.level) == (7, 8 - BROKEN_IN_A_ROW)
+    assert backoff.failed(HOST, trouble, NOW).is_dead
 
 
 @pytest.mark.parametrize("trouble", [Trouble.BUSY, Trouble.BROKEN])

@@ -45,7 +45,7 @@ def result(outcome: Outcome, status: int = 0, read: int = 0) -> FetchResult:
         (Outcome.ERR_40X, 505, 9, Trouble.NONE),
         (Outcome.ERR_40X, 599, 9, Trouble.BROKEN),
         (Outcome.NO_CONNECTION, 0, 0, Trouble.UNREACHABLE),
-        (Outcome.TIMEOUT, 0, 0, Trouble.UNREACHABLE),
+        (Outcome.TIMEOUT, 0, 0, Trouble.SILENT),
         (Outcome.TIMEOUT, 200, 9, Trouble.BROKEN),
         (Outcome.TRUNCATED, 200, 9, Trouble.BROKEN),
         (Outcome.TRUNCATED, 206, 9, Trouble.NONE),

@@ -13,8 +13,8 @@ from larbinpy.dedup.seen import ExactSeen
 from larbinpy.dns.base import Answer
 from larbinpy.frontier.frontier import Frontier
 from larbinpy.frontier.payloads import HostState
-from larbinpy.politeness.backoff import Backoff
-from larbinpy.politeness.outage import SILENT, Line
+from larbinpy.politeness.backoff import DEAD_POINTS, Backoff
+from larbinpy.politeness.outage import SILENT, Line, State
 from larbinpy.records import ID_WITHOUT_ENQ, FetchJob, FetchResult, Kind, Outcome
 from larbinpy.shard.manners import LINE_REASON, Fate, Manners
 from larbinpy.shard.remarks import NAMED
@@ -280,6 +280,33 @@ def test_a_restart_knows_for_which_origin_a_host_was_given_up(shard: Shard, tmp_
         assert not hosts.lives_on(https, successor.now)
         assert hosts.lives_on(http, successor.now)
         assert not hosts.known[HOST].is_dead
+
+
+def test_a_few_pages_that_take_too_long_are_no_dead_host(shard: Shard) -> None:
+    """Whoever takes a connection is not given up as one that cannot be reached; and yet it ends."""
+    shard.put(*range(0, 140, 7))
+    alive = []
+    for _ in range(DEAD_POINTS):
+        job = shard.take()
+        while shard.end(job, Outcome.TIMEOUT) is Fate.RETRY:
+            shard.clock.now += 1000 * SECOND
+            job = shard.take()
+        alive.append(shard.table.state_of(0) != FAILED)
+        shard.clock.now += 1000 * SECOND
+    assert alive == [True] * (DEAD_POINTS - 1) + [False]
+    assert shard.line.state is State.FINE
+
+
+def test_a_robots_txt_that_takes_too_long_is_no_answer(shard: Shard) -> None:
+    """Nothing may be asked meanwhile, so it is asked for three times, not eight."""
+    shard.put(0)
+    for _ in range(3):
+        job = shard.take()
+        shard.frontier.put_back(job)
+        request = replace(job, id=ID_WITHOUT_ENQ, kind=Kind.ROBOTS)
+        shard.end(request, Outcome.TIMEOUT)
+        shard.clock.now += 1000 * SECOND
+    assert shard.table.state_of(0) == FAILED
 
 
 def test_an_answer_ends_the_troubles_in_the_log(shard: Shard, tmp_path: Path) -> None:
