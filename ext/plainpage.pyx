@@ -190,11 +190,14 @@ cdef class PlainPages:
         cdef bytes mime = self._mime(page, body)
         cdef bytes digest
         cdef url_text url
+        cdef bint is_plain
         if mime is None:
             return None
         url = text_of(page.url)
         self._scanned.is_xml = mime == XHTML
-        if not (self._set_base(url) and self._scan(body) and self._resolve()):
+        with nogil:
+            is_plain = self._set_base(url) and self._scan(body) and self._resolve()
+        if not is_plain:
             return None
         digest = self._digest(page.body)
         if self._is_new is not None and not self._is_new(digest, page.id):
