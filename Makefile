@@ -4,7 +4,7 @@
 #   make test         set up, build, and run the tests
 #   make check        all that must pass before a merge, with the seconds of each step
 #   make slow         the tests that take over two seconds, but for those of chaos-ci
-#   make slow-ci      half of them, drawn by a seed that is printed
+#   make slow-ci      a third of them, drawn by a seed that is printed
 #   make chaos        all kills, faults and damage that a crawl must survive; takes hours
 #   make chaos-ci     a tenth of it, drawn by a seed that is printed (CHAOS_SEED=N sets it)
 #   make debug        the kernels' tests with bounds checks, in a copy of the tree
@@ -55,7 +55,7 @@ slow: $(VENV)/dev.stamp $(NATIVE)
 	$(BIN)/python -m pytest -m slow --ignore=tests/chaos
 
 slow-ci: $(VENV)/dev.stamp $(NATIVE)
-	$(BIN)/python -m pytest -m slow --ignore=tests/chaos -p tests.draw --one-of 2 --durations=10
+	$(BIN)/python -m pytest -m slow --ignore=tests/chaos -p tests.draw --one-of 3 --durations=10
 
 chaos: $(VENV)/dev.stamp $(NATIVE)
 	$(call step,kills,$(BIN)/python -m tests.chaos.kills --kills 1000)
