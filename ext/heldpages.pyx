@@ -289,7 +289,7 @@ cdef class HeldPages:
                     self._forget(held)
                     self.near += entry.near != 0
                     job = held.result.job
-                    if is_plain and held.fd < 0 and <int>job.kind == KIND_PAGE and (
+                    if is_plain and held.fd == NO_FILE and <int>job.kind == KIND_PAGE and (
                         not job.id & WITHOUT_ENQ
                     ):
                         if same is not None and entry.outcome == SUCCESS:

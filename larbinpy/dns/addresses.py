@@ -13,7 +13,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from larbinpy._native.hosts import FAILED, NEW
-from larbinpy.dns.book import NEVER_S, SECOND_NS, AddressBook
+from larbinpy.dns.book import NEVER_S, AddressBook
+from larbinpy.dns.cache import SECOND_NS
 from larbinpy.dns.lookups import Lookups
 from larbinpy.dns.names import is_stand_in
 from larbinpy.records import Outcome

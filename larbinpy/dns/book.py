@@ -5,7 +5,8 @@ from __future__ import annotations
 from array import array
 from typing import Final
 
-SECOND_NS: Final = 10**9
+from larbinpy.dns.cache import SECOND_NS
+
 NEVER_S: Final = (1 << 32) - 1
 _ROOM: Final = 1024
 """Hosts that room is made for at a time."""

@@ -107,6 +107,12 @@ class Shard:
             self.manners.retry(self.manners.retried(result).job, self.now)
         return fate
 
+    def ask_rules(self, outcome: Outcome, status: int = 0) -> None:
+        """The robots.txt of the next URL's host was asked for; the URL waits."""
+        job = self.take()
+        self.frontier.put_back(job)
+        self.end(replace(job, id=ID_WITHOUT_ENQ, kind=Kind.ROBOTS), outcome, status)
+
 
 @pytest.fixture
 def shard(tmp_path: Path) -> Iterator[Shard]:
@@ -301,10 +307,7 @@ def test_a_robots_txt_that_takes_too_long_is_no_answer(shard: Shard) -> None:
     """Nothing may be asked meanwhile, so it is asked for three times, not eight."""
     shard.put(0)
     for _ in range(3):
-        job = shard.take()
-        shard.frontier.put_back(job)
-        request = replace(job, id=ID_WITHOUT_ENQ, kind=Kind.ROBOTS)
-        shard.end(request, Outcome.TIMEOUT)
+        shard.ask_rules(Outcome.TIMEOUT)
         shard.clock.now += 1000 * SECOND
     assert shard.table.state_of(0) == FAILED
 
@@ -340,10 +343,7 @@ def test_a_host_whose_certificate_is_bad_ends_as_what_it_is(shard: Shard) -> Non
     """Its robots.txt is the first that meets it."""
     shard.put(0)
     for _ in range(3):
-        job = shard.take()
-        shard.frontier.put_back(job)
-        request = replace(job, id=ID_WITHOUT_ENQ, kind=Kind.ROBOTS)
-        shard.end(request, Outcome.TLS_ERROR)
+        shard.ask_rules(Outcome.TLS_ERROR)
         shard.manners.hosts.rules_failed(ORIGIN, HOST, shard.now)
         shard.clock.now += 1000 * SECOND
     ((_, _, code),) = shard.table.acquire(shard.now, 1)
@@ -354,10 +354,7 @@ def test_only_rules_that_were_read_are_a_good_answer(shard: Shard) -> None:
     """A 200 whose text nobody can decode is asked for three times, not for ever."""
     shard.put(0)
     for _ in range(3):
-        job = shard.take()
-        shard.frontier.put_back(job)
-        request = replace(job, id=ID_WITHOUT_ENQ, kind=Kind.ROBOTS)
-        shard.end(request, Outcome.SUCCESS, 200)
+        shard.ask_rules(Outcome.SUCCESS, 200)
         shard.manners.hosts.rules_failed(ORIGIN, HOST, shard.now)
         shard.clock.now += 1000 * SECOND
     ((_, _, code),) = shard.table.acquire(shard.now, 1)
