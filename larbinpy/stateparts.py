@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SUFFIX_LIST: Final = "public_suffix_list.dat"
+PROMISES: Final = "promises.log"
 IMPORTING: Final = "importing"
 _FILES: Final = (
     "MANIFEST",
@@ -19,6 +20,7 @@ _FILES: Final = (
     "control.json",
     "sites",
     IMPORTING,
+    PROMISES,
     SUFFIX_LIST,
 )
 STORED: Final = "stored"

@@ -12,13 +12,13 @@ from larbinpy.errors import ConfigError, StorageError
 from larbinpy.manifest import Manifest
 from larbinpy.scratch import delete_state
 from larbinpy.state import StateDirectory
-from larbinpy.stateparts import SUFFIX_LIST
+from larbinpy.stateparts import PROMISES, SUFFIX_LIST
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 MANIFEST = Manifest("00112233445566778899aabbccddeeff", 2, "exact", "whatwg", "ab" * 32)
-OURS = ["MANIFEST", "crawl.log", "report.json", "control.json", "sites", SUFFIX_LIST]
+OURS = ["MANIFEST", "crawl.log", "report.json", "control.json", "sites", PROMISES, SUFFIX_LIST]
 FOREIGN = ["notes.txt", "crawl.log.1", "pages/index.html", "manifest"]
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import heapq
 import json
+import sys
 from array import array
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,6 +18,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from larbinpy.politeness.promise import Timeline
 
 TOLERANCE_US: Final = 2_000
 """Durations are logged in milliseconds, and the wall clock is slewed."""
@@ -54,14 +57,6 @@ class Breach:
     is_overlap: bool
     """Whether it came while earlier requests were under way, rather than before the wait was
     over."""
-
-
-@dataclass(frozen=True, slots=True)
-class Promise:
-    """What was promised to each host, or to each address."""
-
-    wait_us: int
-    at_a_time: int = 1
 
 
 def request_of(line: bytes) -> Request | None:
@@ -106,12 +101,14 @@ class Audit:
     Memory: 32 bytes a request, and their names.
     """
 
-    __slots__ = ("_hosts", "_ips", "requests")
+    __slots__ = ("_hosts", "_ips", "first_us", "requests")
 
     def __init__(self) -> None:
         self._hosts: dict[str, array[int]] = {}
         self._ips: dict[str, array[int]] = {}
         self.requests = 0
+        self.first_us = sys.maxsize
+        """Start of the earliest one."""
 
     @property
     def hosts(self) -> int:
@@ -126,6 +123,7 @@ class Audit:
     def add(self, request: Request) -> None:
         """Take a request, in any order."""
         self.requests += 1
+        self.first_us = min(self.first_us, request.start_us)
         for group, who in ((self._hosts, request.host), (self._ips, request.ip)):
             if not who:
                 continue
@@ -135,15 +133,15 @@ class Audit:
             times.append(request.start_us)
             times.append(request.duration_us)
 
-    def breaches(self, host: Promise, ip: Promise) -> Iterator[Breach]:
+    def breaches(self, host: Timeline, ip: Timeline) -> Iterator[Breach]:
         """Every request that came too soon for its host, then for its address."""
-        for group, promise in ((self._hosts, host), (self._ips, ip)):
+        for group, promises in ((self._hosts, host), (self._ips, ip)):
             for who, times in group.items():
                 pairs = sorted(set(zip(times[::2], times[1::2], strict=True)))
-                yield from _breaches(who, pairs, promise)
+                yield from _breaches(who, pairs, promises)
 
 
-def _breaches(who: str, pairs: list[tuple[int, int]], promise: Promise) -> Iterator[Breach]:
+def _breaches(who: str, pairs: list[tuple[int, int]], promises: Timeline) -> Iterator[Breach]:
     """Go through the requests to one host or address in the order of their starts.
 
     Lines of one request that was parsed twice are one pair.
@@ -154,6 +152,7 @@ def _breaches(who: str, pairs: list[tuple[int, int]], promise: Promise) -> Itera
         while ends and ends[0] <= start_us + TOLERANCE_US:
             heapq.heappop(ends)
         if before_us is not None:
+            promise = promises.between(before_us, start_us)
             overlap_us = ends[0] - start_us if len(ends) >= promise.at_a_time else 0
             early_us = before_us + promise.wait_us - start_us
             if max(overlap_us, early_us) > TOLERANCE_US:

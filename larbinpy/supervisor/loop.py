@@ -11,6 +11,7 @@ import signal
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from larbinpy import promises
 from larbinpy.config import to_json
 from larbinpy.errors import LarbinError, StorageError
 from larbinpy.supervisor import ending
@@ -48,6 +49,7 @@ class Supervisor:
         }
         with Signals(heard) as signals:
             try:
+                self._promise(self._parts.config)
                 self._crew.start_all()
                 while self._course.exit is None:
                     self._turn(signals)
@@ -70,12 +72,21 @@ class Supervisor:
         self._observer.show(self._crew)
 
     def _configure(self, config: Config) -> None:
-        """Let everybody go by a new configuration."""
+        """Let everybody go by a new configuration.
+
+        Raises:
+            StorageError: the disk refused to keep what it promises; nothing was changed.
+        """
+        self._promise(config)
         self._course.change_limits(self._parts.config, config)
         self._parts.config = config
         self._parts.pauses.set_min_free(config.min_free_disk_bytes)
         self._mender.set_ip_wait(config.ip_wait_s)
         self._crew.configure(to_json(config))
+
+    def _promise(self, config: Config) -> None:
+        """Keep what a configuration promises, before anybody is asked by it."""
+        promises.keep(self._parts.directory.path, config, self._parts.clock.wall_us())
 
     def _stop(self, signals: Signals) -> None:
         """Shards drain and close, then the parsers, for shards need them to the end.

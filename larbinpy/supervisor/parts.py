@@ -33,6 +33,7 @@ class SupervisorParts:
     manifest: Manifest
     """As it was saved last."""
     directory: StateDirectory
+    clock: Clock
     memory: CrawlMemory
     crew: Crew
     observer: Observer
@@ -72,6 +73,7 @@ class SupervisorParts:
             config=config,
             manifest=manifest,
             directory=directory,
+            clock=clock,
             memory=memory,
             crew=crew,
             observer=observer,

@@ -35,18 +35,19 @@ class Reload:
     def take(self, old: Config, configure: Callable[[Config], None]) -> None:
         """Read it if that is wanted, and ``configure`` when it is another one than ``old``.
 
-        What is said to have changed has been told to everybody.
+        What is said to have changed has been told to everybody; a ``LarbinError`` of ``configure``
+        means that nothing has.
         """
         if not self._is_wanted or self._reread is None:
             return
         self._is_wanted = False
         try:
             changed = change(old, self._reread())
+            if changed.made:
+                configure(changed.config)
         except LarbinError as error:
             self._say(f"larbinpy: {error}; nothing was changed")
             return
-        if changed.made:
-            configure(changed.config)
         if not (changed.made or changed.refused):
             self._say("configuration: nothing has changed")
         for names, text in ((changed.made, "changed"), (changed.refused, "kept until a restart")):

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from larbinpy import promises
+from larbinpy.cli import main
 from tests.integration.crawl import Crawl, finish, hear
 from tests.integration.sites import Site
 from tests.patience import PATIENCE_S, wait_until
@@ -100,6 +102,9 @@ def test_a_crawl_goes_on_with_another_configuration(tmp_path: Path, site: Chain)
     asked = [path for path in site.asked if not path.endswith(".gif")]
     assert asked == [f"/{n}" for n in range(PAGES + 1)]
     assert len(site.asked) - len(asked) <= 1
+    kept = promises.kept(tmp_path / "crawl")
+    assert [promised.host.wait_us for promised in kept] == [10_000_000, 0]
+    assert main(["audit", str(tmp_path / "crawl")]) == 0
 
 
 def test_a_file_that_is_wrong_changes_nothing(tmp_path: Path, site: Chain) -> None:

@@ -6,13 +6,14 @@ from random import Random
 
 import pytest
 
-from larbinpy.politeness.audit import TOLERANCE_US, Audit, Breach, Promise, Request, request_of
+from larbinpy.politeness.audit import TOLERANCE_US, Audit, Breach, Request, request_of
+from larbinpy.politeness.promise import HANDOVER_US, Promise, Timeline
 
 MS = 1000
 SECOND = 1000 * MS
 NOW = 1_700_000_000 * SECOND
-WAIT = Promise(SECOND)
-NOTHING = Promise(0, 1000)
+WAIT = Timeline([(0, Promise(SECOND))])
+NOTHING = Timeline([(0, Promise(0, 1000))])
 LINE = (
     b'{"ts":"2023-11-14T22:13:20.000005Z","kind":"page","id":1,"attempt":0,"url":"%b",'
     b'"outcome":"%b","status":%b,"bytes":3,"mime":null,"depth":0,"via":null,"ip":%b,'
@@ -118,8 +119,8 @@ def test_an_overlap_is_a_breach_although_the_wait_was_kept() -> None:
 def test_as_many_at_a_time_as_agreed() -> None:
     """connectionsPerIp."""
     seen = audit((0, 5 * SECOND), (SECOND, 5 * SECOND), (2 * SECOND, SECOND))
-    assert list(seen.breaches(NOTHING, Promise(SECOND, 3))) == []
-    found = list(seen.breaches(NOTHING, Promise(SECOND, 2)))
+    assert list(seen.breaches(NOTHING, Timeline([(0, Promise(SECOND, 3))]))) == []
+    found = list(seen.breaches(NOTHING, Timeline([(0, Promise(SECOND, 2))])))
     assert [(b.start_us - NOW, b.missing_us) for b in found] == [(2 * SECOND, 3 * SECOND)]
 
 
@@ -128,7 +129,7 @@ def test_hosts_of_one_address_are_counted_together() -> None:
     seen = audit((0, MS))
     seen.add(Request(NOW + 500 * MS, MS, "b", "1.2.3.4"))
     assert [b.who for b in seen.breaches(WAIT, WAIT)] == ["1.2.3.4"]
-    assert list(seen.breaches(WAIT, Promise(500 * MS))) == []
+    assert list(seen.breaches(WAIT, Timeline([(0, Promise(500 * MS))]))) == []
 
 
 def test_a_request_that_was_parsed_twice_is_one() -> None:
@@ -140,3 +141,26 @@ def test_what_the_log_cannot_tell_is_tolerated() -> None:
     """Rounded durations; not more."""
     assert list(audit((0, MS), (SECOND - TOLERANCE_US, MS)).breaches(WAIT, WAIT)) == []
     assert len(list(audit((0, MS), (SECOND - TOLERANCE_US - 1, MS)).breaches(WAIT, NOTHING))) == 1
+
+
+def test_each_request_is_judged_by_the_promise_of_its_time() -> None:
+    """A pace that was too fast before its change is a breach, and one that was right is none."""
+    change = NOW + 100 * HANDOVER_US
+    seen = audit(
+        (0, MS), (SECOND, MS), (1500 * MS, MS),
+        (102 * HANDOVER_US, MS), (102 * HANDOVER_US + SECOND, MS),
+        (103 * HANDOVER_US, MS), (103 * HANDOVER_US + 5 * SECOND, MS),
+    )  # fmt: skip
+    slower = Timeline([(NOW, Promise(SECOND)), (change, Promise(5 * SECOND))])
+    found = [breach.start_us - NOW for breach in seen.breaches(slower, NOTHING)]
+    assert found == [1500 * MS, 102 * HANDOVER_US + SECOND]
+    assert seen.first_us == NOW
+
+
+def test_a_wait_that_began_before_a_change_ends_as_it_was_promised() -> None:
+    """However long after the change that is."""
+    change = NOW + 100 * HANDOVER_US
+    seen = audit((99 * HANDOVER_US, MS), (102 * HANDOVER_US, MS), (105 * HANDOVER_US, MS))
+    slower = Timeline([(NOW, Promise(2 * HANDOVER_US)), (change, Promise(6 * HANDOVER_US))])
+    found = [breach.start_us - NOW for breach in seen.breaches(slower, NOTHING)]
+    assert found == [105 * HANDOVER_US]

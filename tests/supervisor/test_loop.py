@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from larbinpy import entries
+from larbinpy import entries, promises
 from larbinpy.config import Config, to_json
 from larbinpy.errors import ConfigError, StorageError
 from larbinpy.frames import Channel, FrameType
+from larbinpy.politeness.promise import Promise
 from larbinpy.records import ID_SHARD_SHIFT
 from larbinpy.shared import Global, ShardWord
 from larbinpy.state import StateDirectory, begin
+from larbinpy.stateparts import PROMISES
 from larbinpy.supervisor import crew, ending, inbox
 from larbinpy.supervisor.loop import Supervisor
 from larbinpy.supervisor.mending import DEATHS
@@ -188,7 +190,7 @@ def test_the_limit_of_pages_becomes_tickets(stage: Stage) -> None:
 
 def seeds_are_read(stage: Stage) -> None:
     stage.begin()
-    stage.of("seeder").say("seeds", lines=0, bad=0)
+    stage.of("seeder").say("seeds", lines=0, bad=0, users=0)
     stage.of("seeder").code = 0
     stage.turn()
 
@@ -476,7 +478,7 @@ def test_a_seeder_that_dies_is_started_again(stage: Stage) -> None:
     assert stage.exit is None
     assert stage.of("seeder") is not dead
     assert stage.of("seeder").told == ["start", "peer", "peer"]
-    stage.of("seeder").say("seeds", lines=1, bad=0)
+    stage.of("seeder").say("seeds", lines=1, bad=0, users=0)
     stage.turn()
     stage.of("seeder").code = 1
     stage.turn()
@@ -582,3 +584,35 @@ def test_a_configuration_that_is_wrong_changes_nothing(stage: Stage) -> None:
     stage.turn()
     assert "config" not in stage.of("shard").told
     assert stage.exit is None
+
+
+def test_a_promise_is_kept_before_anybody_hears_of_it(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At the time of the change; nobody is asked at a pace that the state does not know."""
+    told: list[Promise] = []
+    monkeypatch.setattr(
+        crew.Crew, "configure", lambda *_: told.append(promises.kept(stage.path)[-1].host)
+    )
+    stage.begin()
+    stage.clock.pass_s(7.0)
+    stage.parts.reload = Reload(lambda: replace(stage.parts.config, wait_duration_s=3.0), print)
+    stage.parts.reload.want()
+    stage.turn()
+    assert told == [Promise(3_000_000)]
+    assert promises.kept(stage.path)[-1].since_us == stage.clock.wall_us()
+
+
+def test_a_promise_that_cannot_be_kept_is_not_made(
+    stage: Stage, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A disk that refuses it changes nothing, and ends nothing."""
+    (stage.path / PROMISES).mkdir()
+    stage.begin()
+    old = stage.parts.config
+    stage.parts.reload = Reload(lambda: replace(old, wait_duration_s=3.0), print)
+    stage.parts.reload.want()
+    stage.turn()
+    assert "config" not in stage.of("shard").told
+    assert (stage.parts.config, stage.exit) == (old, None)
+    assert "; nothing was changed\n" in capsys.readouterr().out
