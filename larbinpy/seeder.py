@@ -41,6 +41,8 @@ class Count:
 
     lines: int = 0
     bad: int = 0
+    users: int = 0
+    """URLs with a user or a password."""
 
 
 class Seeder:
@@ -70,7 +72,8 @@ class Seeder:
             self._flush()
             self._wait_for(FRAMES_AHEAD - 1)
         self._wait_for(0)
-        self._control.tell("seeds", lines=self._count.lines, bad=self._count.bad)
+        count = self._count
+        self._control.tell("seeds", lines=count.lines, bad=count.bad, users=count.users)
 
     def _sources(self) -> Iterator[Seed]:
         given = sources.given(self._config.start_urls)
@@ -112,12 +115,25 @@ class Seeder:
     def _is_url(self, seed: Seed) -> bool:
         """Whether a seed parses; a bad one is reported, the first few by their place."""
         if self._parse(seed.text) is not None:
+            self._look_for_user(seed)
             return True
         self._count.bad += 1
         if self._count.bad <= REPORTED_LINES:
-            shown = seed.text[:80].decode("ascii", "backslashreplace")
-            self._control.tell("notice", text=f"{seed.place}: not an http or https URL: {shown}")
+            text = f"{seed.place}: not an http or https URL: {seed.shown}"
+            self._control.tell("notice", text=text)
         return False
+
+    def _look_for_user(self, seed: Seed) -> None:
+        """Say what becomes of the first user and password in a URL, and count them."""
+        url = urls.parse(seed.text) if seed.has_user else None
+        if url is None:
+            return
+        self._count.users += 1
+        if self._count.users == 1:
+            origin = b"/".join(url.url.split(b"/", 3)[:3]).decode("ascii")
+            instead = f"set auth {origin} USER:PASSWORD instead"
+            text = f"user and password in URLs of {origin} are not sent; {instead}"
+            self._control.tell("notice", text=f"{seed.place}: {text}")
 
     # --- waiting ---------------------------------------------------------------------------
 

@@ -70,7 +70,7 @@ def test_seeds_are_sent_and_the_end_is_told(tmp_path: Path) -> None:
         assert {(link.depth, link.flags & LINK_SEED) for link in links} == {(0, LINK_SEED)}
         assert not shard.wait(0.05)
         answer(shard, frame.seq)
-        assert boss.heard() == [{"verb": "seeds", "lines": 2, "bad": 0}]
+        assert boss.heard() == [{"verb": "seeds", "lines": 2, "bad": 0, "users": 0}]
 
 
 @pytest.mark.parametrize("keys", [{"scope": "domain"}, {"lock_site": True}])
@@ -89,7 +89,7 @@ def test_no_seeds_at_all(tmp_path: Path) -> None:
     """It ends at once."""
     with running(start(tmp_path)) as boss:
         boss.join("shard", 0)
-        assert boss.heard() == [{"verb": "seeds", "lines": 0, "bad": 0}]
+        assert boss.heard() == [{"verb": "seeds", "lines": 0, "bad": 0, "users": 0}]
 
 
 def test_seeds_go_to_their_shards(tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_it_is_never_more_than_four_frames_ahead(
         answer(shard, 9)
         got += frames(shard, 1)
         answer(shard, 10)
-        assert boss.heard() == [{"verb": "seeds", "lines": 95, "bad": 0}]
+        assert boss.heard() == [{"verb": "seeds", "lines": 95, "bad": 0, "users": 0}]
     assert sum(len(urls(frame)) for frame in got) == 95
 
 
@@ -141,7 +141,36 @@ def test_bad_lines_are_reported_by_their_place(tmp_path: Path) -> None:
             f"{path}:3: not an http or https URL: no url",
             f"{path}:4: not an http or https URL: ftp://a.test/\\xff",
         ]
-        assert end == {"verb": "seeds", "lines": 4, "bad": 2}
+        assert end == {"verb": "seeds", "lines": 4, "bad": 2, "users": 0}
+
+
+def test_no_password_of_a_bad_line_is_shown(tmp_path: Path) -> None:
+    """Wherever it stands in it."""
+    path = tmp_path / "seeds.txt"
+    path.write_bytes(b"ftp://me:secret@a.test/\nhttp://me:sec/ret@a.test/\nme:secret@a.test\n")
+    with running(start(tmp_path, seed_file=path)) as boss:
+        boss.join("shard", 0)
+        texts = [notice["text"].partition("URL: ")[2] for notice in boss.heard(4)[:3]]
+    assert texts == ["ftp://...@a.test/", "http://...@a.test/", "...@a.test"]
+
+
+@pytest.mark.parametrize("mode", ["whatwg", "larbin"])
+def test_users_in_urls_are_told_of_once_and_counted(tmp_path: Path, mode: str) -> None:
+    """They are not sent; the operator hears what to write instead, and reads no password."""
+    path = tmp_path / "seeds.txt"
+    path.write_bytes(b"http://b.test/@x\n" + b"http://me:secret@B.test/%d\n" * 3)
+    given = (b"http://me:p@s@a.test:8080/x", b"http://a.test/")
+    with running(start(tmp_path, start_urls=given, seed_file=path, url_mode=mode)) as boss:
+        shard = boss.join("shard", 0)
+        (frame,) = frames(shard, 1)
+        answer(shard, frame.seq)
+        notice, end = boss.heard(2)
+    assert b"secret" not in frame.payload
+    assert end == {"verb": "seeds", "lines": 6, "bad": 0, "users": 4}
+    assert notice["text"] == (
+        "startUrl: user and password in URLs of http://a.test:8080 are not sent;"
+        " set auth http://a.test:8080 USER:PASSWORD instead"
+    )
 
 
 def test_only_the_first_bad_lines_are_shown(tmp_path: Path) -> None:
@@ -152,7 +181,7 @@ def test_only_the_first_bad_lines_are_shown(tmp_path: Path) -> None:
         boss.join("shard", 0)
         *notices, end = boss.heard(seeder.REPORTED_LINES + 1)
         assert {notice["verb"] for notice in notices} == {"notice"}
-        assert end == {"verb": "seeds", "lines": 1000, "bad": 1000}
+        assert end == {"verb": "seeds", "lines": 1000, "bad": 1000, "users": 0}
 
 
 def test_seeds_pass_the_filters_of_found_links(tmp_path: Path) -> None:
@@ -165,7 +194,7 @@ def test_seeds_pass_the_filters_of_found_links(tmp_path: Path) -> None:
         answer(shard, 2)
         (end,) = boss.heard()
     assert [url in b"".join(sent) for url in urls] == [True] * 3
-    assert end == {"verb": "seeds", "lines": 3, "bad": 0}
+    assert end == {"verb": "seeds", "lines": 3, "bad": 0, "users": 0}
 
 
 def test_a_successor_gets_what_the_dead_shard_did_not_answer(tmp_path: Path) -> None:
@@ -194,4 +223,4 @@ def test_locked_sites_are_known_before_the_first_seed_goes(tmp_path: Path) -> No
         (frame,) = frames(shard, 1)
         assert urls(frame) == list(given)
         answer(shard, frame.seq)
-        assert boss.heard() == [{"verb": "seeds", "lines": 2, "bad": 0}]
+        assert boss.heard() == [{"verb": "seeds", "lines": 2, "bad": 0, "users": 0}]

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 HOST: Final = re.compile(rb"https?://(?:[^/?#@]*@)?(\[[^\]]*\]|[^/?#:]*)", re.IGNORECASE)
+USER: Final = re.compile(rb"(?<=://)[^/?#]*@")
 NAME_SERVER: Final = re.compile(
     r"(?:\[(?P<six>[^\]]*)\]|(?P<four>[0-9.]+))(?::(?P<port>[0-9]{1,5}))?"
 )
@@ -157,7 +158,7 @@ class _Checker:
         domains = self._config.limit_to_domain
         for url in self._config.start_urls:
             if domains and not host_of(url).endswith(domains):
-                text = url.decode("utf-8", "replace")
+                text = USER.sub(b"", url).decode("utf-8", "replace")
                 self._warn(
                     "startUrl", f"{text} is outside limitToDomain; it is fetched all the same"
                 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, Final
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 MAX_LINE_BYTES: Final = 1 << 16
 STANDARD_INPUT: Final = "-"
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+_USER: Final = re.compile(rb"https?:[/\\]*[^/\\?#]+@", re.IGNORECASE)
+_SECRET: Final = re.compile(rb"^([a-z]+:[/\\]+)?.*@", re.IGNORECASE | re.DOTALL)
+_SHOWN_BYTES: Final = 80
 
 
 @dataclass(slots=True)
@@ -24,6 +28,17 @@ class Seed:
     text: bytes
     place: str
     """For humans: ``startUrl`` or ``FILE:LINE``."""
+
+    @property
+    def has_user(self) -> bool:
+        """Whether there is a user or a password in it, if it is a URL; they are never sent."""
+        return _USER.match(self.text) is not None
+
+    @property
+    def shown(self) -> str:
+        """Its beginning, for humans: ASCII, without what may be a password."""
+        text = _SECRET.sub(rb"\1...@", self.text)
+        return text[:_SHOWN_BYTES].decode("ascii", "backslashreplace")
 
 
 def given(urls: Iterable[bytes]) -> Iterator[Seed]:

@@ -81,6 +81,8 @@ class Observer:
         self._bad_seeds = message["bad"]
         if message["bad"]:
             self.say(f"{message['bad']:,} of {message['lines']:,} start URLs could not be used")
+        if message["users"] > 1:  # of the first one was told when it came
+            self.say(f"{message['users']:,} start URLs have a user and password; none was sent")
 
     def fault(self, text: str) -> None:
         """Something of ours failed; it goes into the report.

@@ -117,6 +117,13 @@ def test_a_stock_file_of_2_6_5_is_read() -> None:
     ]
 
 
+def test_a_warning_of_a_first_url_has_no_password() -> None:
+    """Of none that the user wrote into it."""
+    loaded = loads("startUrl http://me:secret@a.test/x limitToDomain .b end", "f")
+    (warning,) = loaded.warnings
+    assert "startUrl: http://a.test/x is outside limitToDomain" in warning
+
+
 def test_keywords_ignore_case() -> None:
     """Also end, yes and no."""
     assert config("GETCGI YES limittodomain .FR End GETIMAGE No") == Config(

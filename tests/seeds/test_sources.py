@@ -91,3 +91,25 @@ def test_standard_input_is_streamed(monkeypatch: pytest.MonkeyPatch) -> None:
     seeds = list(itertools.islice(sources.from_file(Path("-")), 3))
     assert seeds[-1] == Seed(b"http://a/3", "standard input:3")
     assert endless.lines == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (b"http://me:secret@a.test/", True),
+        (b"HTTPS:\\\\me@a.test", True),
+        (b"http://a.test/@me", False),
+        (b"http://a.test?me@b.test", False),
+        (b"http://a.test#me@b.test", False),
+        (b"http://@a.test/", False),
+        (b"ftp://me:secret@a.test/", False),
+    ],
+)
+def test_a_user_stands_before_the_host(text: bytes, expected: bool) -> None:
+    """Nowhere else."""
+    assert Seed(text, "").has_user == expected
+
+
+def test_what_is_shown_of_a_seed() -> None:
+    """A line of ASCII."""
+    assert Seed(b"http:/\xff" + b"x" * 100, "").shown == "http:/\\xff" + "x" * 73

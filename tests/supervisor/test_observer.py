@@ -136,9 +136,16 @@ def test_a_crawl_that_goes_on_says_so(view: View) -> None:
 
 def test_bad_seeds_are_said(view: View) -> None:
     """When there are any."""
-    view.observer.seeds({"lines": 10, "bad": 0})
-    view.observer.seeds({"lines": 1000, "bad": 2})
+    view.observer.seeds({"lines": 10, "bad": 0, "users": 0})
+    view.observer.seeds({"lines": 1000, "bad": 2, "users": 0})
     assert view.said() == "2 of 1,000 start URLs could not be used\n"
+
+
+def test_users_in_seeds_are_counted(view: View) -> None:
+    """When there are more than the one that was told of."""
+    view.observer.seeds({"lines": 1000, "bad": 0, "users": 1})
+    view.observer.seeds({"lines": 10_000, "bad": 0, "users": 2000})
+    assert view.said() == "2,000 start URLs have a user and password; none was sent\n"
 
 
 def test_rates_are_of_the_last_eight_seconds(view: View) -> None:
