@@ -4,6 +4,8 @@ Idea: libcurl tells us through M_SOCKETFUNCTION which sockets it wants to hear o
 removes a socket once per transfer, even when the connection stays open for the next request.
 We do not follow every word: a removed socket stays in the epoll with the mask that it had, and only
 when the mask really changes is there an epoll_ctl.  With keep-alive that is none per page.
+Its timer is asked for, twice in a turn; through M_TIMERFUNCTION it would be told several times per
+transfer.
 
 Invariants:
 1. ``armed`` is what the kernel watches (0: not in the epoll), ``wanted`` what the owner asked for.
@@ -14,7 +16,7 @@ Invariants:
    The generation travels with each event: what a batch still holds for the old socket is dropped.
 3. The callbacks never raise: libcurl would fail every transfer.  What went wrong is kept in
    ``curl_error``; from then on libcurl is left alone until a new multi handle is attached.
-4. The timer is one shot and runs at most once per ``poll``.
+4. The timer runs at most once per ``poll``.
 
 Cost: one epoll_wait per ``poll`` and up to 512 events; 8 bytes per descriptor number.
 """
@@ -86,9 +88,10 @@ cdef class EventLoop:
     cdef int _table_len
     cdef epoll_event *_events
     cdef int64_t _polled_ns         # when ``poll`` returned last
-    cdef int64_t _timer_ns          # when libcurl wants to be called; -1: not at all
+    cdef int64_t _timer_ns          # when libcurl wanted to be called; -1: not at all
     cdef dict _callbacks            # descriptor -> callable(events), of the watched sockets
     cdef object _action             # socket_action of the attached multi handle, or None
+    cdef object _timeout            # its timeout
     cdef readonly object curl_error
 
     def __cinit__(self):
@@ -150,15 +153,13 @@ cdef class EventLoop:
 
         self.detach()
         multi.setopt(pycurl.M_SOCKETFUNCTION, self.socket_changed)
-        multi.setopt(pycurl.M_TIMERFUNCTION, self.timer_changed)
-        self._action = multi.socket_action
+        self._action, self._timeout = multi.socket_action, multi.timeout
 
     def detach(self):
         """Leave libcurl alone: its sockets, its timer and ``curl_error`` are forgotten."""
         cdef int fd
-        self._action = None
+        self._action = self._timeout = None
         self.curl_error = None
-        self._timer_ns = -1
         for fd in range(self._table_len):
             if self._table[fd].owner == CURL:
                 self._disarm(fd)
@@ -177,13 +178,6 @@ cdef class EventLoop:
         self._table[fd].owner = CURL
         if self._want(fd, 0 if what == POLL_REMOVE else what & (POLL_IN | POLL_OUT)) < 0:
             self._fail(errno)
-
-    def timer_changed(self, long timeout_ms):
-        """M_TIMERFUNCTION: libcurl wants to be called after so many milliseconds, -1 for never."""
-        if timeout_ms < 0:
-            self._timer_ns = -1
-        else:
-            self._timer_ns = monotonic_ns() + <int64_t>timeout_ms * MILLISECOND
 
     # -- the loop ------------------------------------------------------------------------------
 
@@ -204,9 +198,10 @@ cdef class EventLoop:
 
         Cost: one epoll_wait; one call into libcurl per ready socket, one for the timer when due.
         """
-        cdef int timeout_ms = self._wait_ms(timeout_s)
-        cdef int count, number
+        cdef int timeout_ms, count, number
         fault = None
+        self._ask_timer()
+        timeout_ms = self._wait_ms(timeout_s)
         if gather_s > 0 and timeout_ms:
             self._gather(gather_s if timeout_s < 0 else min(gather_s, timeout_s))
         with nogil:
@@ -221,8 +216,8 @@ cdef class EventLoop:
                 self._serve(&self._events[number])
             except Exception as error:
                 fault = fault or error
+        self._ask_timer()
         if self._timer_ns >= 0 and self._timer_ns <= monotonic_ns():
-            self._timer_ns = -1
             self._act(SOCKET_TIMEOUT, 0)
         self._polled_ns = monotonic_ns()
         if fault is not None:
@@ -290,6 +285,18 @@ cdef class EventLoop:
                 self._action(fd, mask)
             except Exception as error:
                 self.curl_error = error
+        return 0
+
+    cdef int _ask_timer(self) except -1:
+        cdef long timeout_ms = -1
+        if self._timeout is not None and self.curl_error is None:
+            try:
+                timeout_ms = self._timeout()
+            except Exception as error:
+                self.curl_error = error
+        self._timer_ns = -1
+        if timeout_ms >= 0:
+            self._timer_ns = monotonic_ns() + <int64_t>timeout_ms * MILLISECOND
         return 0
 
     cdef int _fail(self, int error) except -1:

@@ -1,14 +1,17 @@
 """Pages on their way from a shard to the parsers, and what the parsers answer.
 
-Idea: a page is held as the record that the fetcher made, and its body is written to the socket from
-where it lies: copies of bodies would push everything else out of the caches.  Entries are those of
-``docs/protocol.md``, 4.1 and 4.3.  An answer becomes an entry of a DONE record (``docs/
-format-queue.md``) without passing through a Python object.
+Idea: a page is held as the record that the fetcher made, and its body stays where it lies: in the
+memory that parsers see (``bodymemory.pyx``), or it is written to the socket from there.  Copies of
+bodies would push everything else out of the caches.  Entries are those of ``docs/protocol.md``, 4.1
+and 4.3.  An answer becomes an entry of a DONE record (``docs/format-queue.md``) without passing
+through a Python object.
 
 Invariants:
 1. Every page given is held until it is answered; ``nbytes`` is the size of all that are held.
 2. A held page is with one parser, whose load counts it, or unsent.
 3. A payload that is malformed changes nothing.
+4. A body that a parser was told of in the memory stays there until the parser has answered, or has
+   a successor: one that was cut off may still be reading.
 
 The entries stand in ``pageentry.pxd``, the loads of the parsers in ``parserloads.pxd``.
 
@@ -17,14 +20,16 @@ Cost: one crossing for each batch of frames and for each frame of answers.
 
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy
 
+from larbinpy._native.bodymemory cimport BodyMemory
 from larbinpy._native.contents cimport HostContents
 from larbinpy._native.jobs cimport FetchJob, FetchResult
 from pageentry cimport (
-    MAX_REASON, head_of, leads_on, parsed_entry, parsed_size, parsed_to_done,
+    BODY_IN_FILE, BODY_IN_MEMORY, INLINE, MAX_REASON, head_of, leads_on, parsed_entry, parsed_size,
+    parsed_to_done,
 )
 from parserloads cimport (
     NO_PARSER, PARSER_LOAD, least_loaded, loads_join, loads_leave, parser_loads,
@@ -74,8 +79,9 @@ def encode(
     FetchResult result not None, uint32_t epoch, uint8_t attempt=0, bint is_body_in_file=False
 ):
     """One PAGE entry; a body in a file leaves only its length."""
-    cdef bytes head = head_of(result, epoch, attempt, is_body_in_file)
-    return head if is_body_in_file else head + result.body
+    if is_body_in_file:
+        return head_of(result, epoch, attempt, BODY_IN_FILE, 0)
+    return head_of(result, epoch, attempt, INLINE, 0) + result.body
 
 
 @cython.final
@@ -111,21 +117,26 @@ cdef class HeldPages:
 
     Args:
         epoch: of the shard; answers of another one are ignored.
+        memory: where parsers see the bodies that lie there; None: they are sent all bodies.
 
     Process/thread: one thread.
     """
 
     cdef dict _held                 # id -> Held
     cdef list _unsent               # ids, in their order
+    cdef dict _pinned               # parser that is gone -> bodies that it may still be reading
     cdef uint32_t _epoch
+    cdef BodyMemory _memory
     cdef parser_loads _loads
     cdef readonly uint64_t nbytes
     cdef readonly uint64_t pages    # held results of queued URLs: not those for robots.txt
     cdef readonly uint64_t near     # pages that were answered and are near-duplicates
 
-    def __cinit__(self, uint32_t epoch):
+    def __cinit__(self, uint32_t epoch, BodyMemory memory=None):
         self._epoch = epoch
+        self._memory = memory
         self._held = {}
+        self._pinned = {}
         self._unsent = []
 
     def __dealloc__(self):
@@ -191,18 +202,21 @@ cdef class HeldPages:
     # --- to the parsers ---------------------------------------------------------------------
 
     def join(self, int parser):
-        """A parser is there, with nothing to do yet."""
+        """A parser is there, with nothing to do yet; an earlier one of that number has ended."""
+        self._pinned.pop(parser, None)
         loads_join(&self._loads, parser)
 
     def leave(self, int parser):
         """A parser is gone: what it had is unsent again, its attempt counted up."""
         cdef Held held
+        cdef list pinned = self._pinned.setdefault(parser, [])
         for page_id, one in self._held.items():
             held = one
             if held.parser == parser:
                 held.parser = NO_PARSER
                 held.attempt = min(held.attempt + 1, 255)
                 self._unsent.append(page_id)
+                pinned.append(held.result.body)
         loads_leave(&self._loads, parser)
 
     def frames(self, parsers):
@@ -244,8 +258,10 @@ cdef class HeldPages:
     cdef int _collect(self, int parser, Batch batch, Held held, list frames) except -1:
         cdef FetchResult result = held.result
         cdef bint is_in_file = held.fd != NO_FILE
-        cdef bytes head = head_of(result, self._epoch, held.attempt, is_in_file)
-        cdef bytes body = b"" if is_in_file else result.body
+        cdef int64_t place = self._place_of(held)
+        cdef uint8_t where = BODY_IN_FILE if is_in_file else INLINE if place < 0 else BODY_IN_MEMORY
+        cdef bytes head = head_of(result, self._epoch, held.attempt, where, place)
+        cdef bytes body = result.body if where == INLINE else b""
         cdef size_t size = PyBytes_GET_SIZE(head) + PyBytes_GET_SIZE(body)
         if is_in_file or batch.size + size > FRAME_BYTES:
             batch.close(parser, NO_FILE, frames)
@@ -253,6 +269,12 @@ cdef class HeldPages:
         if is_in_file or batch.size >= BATCH_BYTES:
             batch.close(parser, held.fd, frames)
         return 0
+
+    cdef int64_t _place_of(self, Held held) noexcept:
+        """Where parsers see the body; -1: nowhere."""
+        if self._memory is None or held.fd != NO_FILE:
+            return -1
+        return self._memory.place_of(held.result.body)
 
     # --- from the parsers -------------------------------------------------------------------
 

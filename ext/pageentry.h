@@ -10,7 +10,7 @@
 
 #pragma pack(push, 1)
 
-/* Followed by url, via, tag, reason, headers and, unless it is in a file, the body. */
+/* Followed by url, via, tag, reason, headers and the body, or its place in the memory (u64). */
 typedef struct {
     uint32_t size; /* of what follows this field */
     uint64_t id;

@@ -1,7 +1,8 @@
 # Entries of PAGE and PARSED frames (`docs/protocol.md`, 4.1 and 4.3), header only: how a result
 # becomes the one, and the declarations for the other.
 #
-# Invariant: the body is the last part of an entry, so its bytes may lie elsewhere than the rest.
+# Invariant: the body is the last part of an entry, so its bytes may lie elsewhere than the rest: in
+# a file, or in the memory of its shard, of which its place is told instead.
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from libc.stdint cimport UINT32_MAX, uint8_t, uint16_t, uint32_t, uint64_t
@@ -58,8 +59,11 @@ cdef extern from "pageentry.h" nogil:
 
 cdef enum:
     MAX_REASON = 500
+    INLINE = 0
+    # flags
     TRUNCATED = 1
     BODY_IN_FILE = 2
+    BODY_IN_MEMORY = 16
     WATCHED = 3
     WATCH_SHIFT = 2
 
@@ -76,9 +80,12 @@ cdef inline uint8_t *put(uint8_t *out, bytes text):
 
 
 cdef inline bytes head_of(
-    FetchResult result, uint32_t epoch, uint8_t attempt, bint is_body_in_file
+    FetchResult result, uint32_t epoch, uint8_t attempt, uint8_t where, uint64_t place
 ):
-    """A PAGE entry but for its body, which follows unless it lies in a file."""
+    """A PAGE entry but for a body that is ``INLINE``, which has to follow.
+
+    ``where``: or BODY_IN_FILE, or BODY_IN_MEMORY: then the body lies at ``place`` there.
+    """
     cdef FetchJob job = result.job
     cdef bytes reason = reason_of(result)
     cdef page_entry entry
@@ -86,11 +93,13 @@ cdef inline bytes head_of(
     cdef size_t size = sizeof(entry) + PyBytes_GET_SIZE(job.url) + PyBytes_GET_SIZE(job.via)
     size += PyBytes_GET_SIZE(job.tag) + PyBytes_GET_SIZE(reason)
     size += PyBytes_GET_SIZE(result.headers)
+    if where == BODY_IN_MEMORY:
+        size += sizeof(place)
     cdef bytes head = PyBytes_FromStringAndSize(NULL, size)
     cdef uint8_t *out = <uint8_t *>PyBytes_AS_STRING(head)
     memset(&entry, 0, sizeof(entry))
     entry.size = <uint32_t>(size - sizeof(uint32_t))
-    if not is_body_in_file:
+    if where == INLINE:
         entry.size += <uint32_t>PyBytes_GET_SIZE(result.body)
     entry.id = job.id
     entry.epoch = epoch
@@ -98,7 +107,7 @@ cdef inline bytes head_of(
     entry.kind = <uint8_t><int>job.kind
     entry.outcome = <uint8_t><int>result.outcome
     entry.flags = TRUNCATED if result.is_truncated else 0
-    entry.flags |= BODY_IN_FILE if is_body_in_file else 0
+    entry.flags |= where
     entry.flags |= <uint8_t>((job.watch & WATCHED) << WATCH_SHIFT)
     entry.status = <uint16_t>result.status
     entry.depth, entry.left = <uint16_t>job.depth, <uint16_t>job.left
@@ -120,5 +129,7 @@ cdef inline bytes head_of(
     memcpy(out, &entry, sizeof(entry))
     out = put(out + sizeof(entry), job.url)
     out = put(put(out, job.via), job.tag)
-    put(put(out, reason), result.headers)
+    out = put(put(out, reason), result.headers)
+    if where == BODY_IN_MEMORY:
+        memcpy(out, &place, sizeof(place))
     return head

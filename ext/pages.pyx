@@ -7,8 +7,8 @@ No cycle can lead through them, so the garbage collector never looks at them.
 
 Invariants:
 1. Nothing of an entry is believed before its lengths are known to fill it.
-2. The body of a page is a view of its frame and keeps it alive; whoever has read a page lets go of
-   its body, so a frame lives as long as a page of it waits to be read.
+2. The body of a page is a view of its frame, or of the memory of its shard, and keeps it alive;
+   whoever has read a page lets go of its body, so a frame lives as long as a page of it waits.
 
 Cost: 2,300 instructions a page; bodies are not touched.
 """
@@ -19,7 +19,7 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from checks cimport MAX_SHARDS
-from pageentry cimport BODY_IN_FILE, FILTER_BYTES, page_entry, parsed_entry
+from pageentry cimport BODY_IN_FILE, BODY_IN_MEMORY, FILTER_BYTES, page_entry, parsed_entry
 
 from larbinpy.codes import NO_DIRECTIVES, Filtered, Outcome
 from larbinpy.errors import FormatError
@@ -43,9 +43,9 @@ cdef class Page:
 
     Attributes:
         outcome: ``Outcome`` so far; ``SUCCESS`` means that the parser decides.
-        flags: ``PAGE_*`` bits.
+        flags: ``PAGE_*`` bits; that a body lies in the memory of its shard is nobody's business.
         ip: 4 or 16 bytes, empty when nothing was asked.
-        body: bytes, or a view of them where they lie in the page's frame.
+        body: bytes, or a view of them where they lie.
     """
 
     id: cython.ulonglong
@@ -162,7 +162,9 @@ cdef const uint8_t *behind_entry(const uint8_t *at, const uint8_t *end) except N
         raise FormatError("PAGE entry cut short")
     size = <uint64_t>entry.url_len + entry.via_len + entry.tag_len + entry.reason_len
     size += entry.headers_len
-    if not entry.flags & BODY_IN_FILE:
+    if entry.flags & BODY_IN_MEMORY:
+        size += sizeof(uint64_t)
+    elif not entry.flags & BODY_IN_FILE:
         size += entry.body_len
     size += sizeof(page_entry)
     if size != <uint64_t>entry.size + sizeof(entry.size):
@@ -172,13 +174,13 @@ cdef const uint8_t *behind_entry(const uint8_t *at, const uint8_t *end) except N
     return at + size
 
 
-cdef Page page_at(const uint8_t *at, const uint8_t *start, object frame):
-    """The page of a whole entry of a frame; `frame` is a view of what begins at `start`."""
+cdef Page page_at(const uint8_t *at, Bodies bodies):
+    """The page of a whole entry."""
     cdef Page page = Page.__new__(Page)
     cdef const page_entry *entry = <const page_entry *>at
     at += sizeof(page_entry)
     page.id, page.epoch, page.attempt = entry.id, entry.epoch, entry.attempt
-    page.kind, page.outcome, page.flags = entry.kind, entry.outcome, entry.flags
+    page.kind, page.outcome, page.flags = entry.kind, entry.outcome, entry.flags & ~BODY_IN_MEMORY
     page.status, page.depth, page.left = entry.status, entry.depth, entry.left
     page.level, page.hops = entry.level, entry.hops
     page.score, page.relevance = entry.score, entry.relevance
@@ -191,27 +193,53 @@ cdef Page page_at(const uint8_t *at, const uint8_t *start, object frame):
     page.tag = text_at(&at, entry.tag_len)
     page.reason = text_at(&at, entry.reason_len)
     page.headers = text_at(&at, entry.headers_len)
-    page.body = b""
-    if not entry.flags & BODY_IN_FILE:
-        page.body = frame[at - start:at - start + entry.body_len]
+    page.body = bodies.of(entry, at)
     return page
 
 
-def decode_pages(bytes payload not None, uint32_t count):
-    """Decode the entries of a PAGE frame; bodies are views of it, or empty if in a descriptor.
+@cython.final
+cdef class Bodies:
+    """Where the bodies of a frame's pages may lie: in the frame, or in the memory of its shard."""
+
+    cdef const uint8_t *start
+    cdef object frame, memory
+    cdef uint64_t memory_len
+
+    def __cinit__(self, bytes payload, memory):
+        self.start = <const uint8_t *>PyBytes_AS_STRING(payload)
+        self.frame = memoryview(payload)
+        self.memory, self.memory_len = memory, len(memory)
+
+    cdef object of(self, const page_entry *entry, const uint8_t *behind):
+        """A view of the body whose bytes or place stand behind the headers; empty if in a file."""
+        cdef uint64_t place = behind - self.start
+        if entry.flags & BODY_IN_MEMORY:
+            memcpy(&place, behind, sizeof(place))
+            if place > self.memory_len or entry.body_len > self.memory_len - place:
+                raise FormatError("PAGE entry with a body outside the memory")
+            return self.memory[place:place + entry.body_len]
+        if entry.flags & BODY_IN_FILE:
+            return b""
+        return self.frame[place:place + entry.body_len]
+
+
+def decode_pages(bytes payload not None, uint32_t count, memory=b""):
+    """Decode the entries of a PAGE frame; bodies are views, or empty if in a descriptor.
+
+    Args:
+        memory: a view of the memory of the shard that sent it.
 
     Raises:
-        FormatError: the entries do not fill the payload.
+        FormatError: the entries do not fill the payload, or a body lies outside the memory.
     """
-    cdef const uint8_t *start = <const uint8_t *>PyBytes_AS_STRING(payload)
-    cdef const uint8_t *end = start + PyBytes_GET_SIZE(payload)
-    cdef const uint8_t *at = start
+    cdef const uint8_t *at = <const uint8_t *>PyBytes_AS_STRING(payload)
+    cdef const uint8_t *end = at + PyBytes_GET_SIZE(payload)
     cdef const uint8_t *behind
-    cdef object frame = memoryview(payload)
+    cdef Bodies bodies = Bodies(payload, memory)
     cdef list pages = []
     for _ in range(count):
         behind = behind_entry(at, end)
-        pages.append(page_at(at, start, frame))
+        pages.append(page_at(at, bodies))
         at = behind
     if at != end:
         raise FormatError("PAGE entries do not fill their frame")

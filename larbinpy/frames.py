@@ -37,6 +37,7 @@ class FrameType(IntEnum):
     LINKS = 4
     PARSED = 5
     ROBOTS = 7
+    MEMORY = 8
     CONTROL = 16
 
 

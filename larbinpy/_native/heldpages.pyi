@@ -1,6 +1,7 @@
 from collections.abc import Iterable
 from typing import final
 
+from larbinpy._native.bodymemory import BodyMemory
 from larbinpy._native.contents import HostContents
 from larbinpy._native.jobs import FetchJob, FetchResult
 
@@ -13,7 +14,7 @@ def encode(
 
 @final
 class HeldPages:
-    def __init__(self, epoch: int) -> None: ...
+    def __init__(self, epoch: int, memory: BodyMemory | None = None) -> None: ...
     @property
     def nbytes(self) -> int: ...
     @property

@@ -1,8 +1,9 @@
 """Pages on their way from a shard to the parsers; runs in the shard.
 
 A page is held until its parser has answered PARSED, so that it can be sent again when the parser
-dies. Pages go to the parser with the fewest bytes unanswered.  Nothing here blocks: what a socket
-does not take stays queued, and the credit (``held``) keeps the shard from starting more.
+dies.  A body that lies in the memory that parsers see is not sent: they are told where.  Pages go
+to the parser with the fewest bytes unanswered.  Nothing here blocks: what a socket does not take
+stays queued, and the credit (``held``) keeps the shard from starting more.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from larbinpy.frames import MAX_PAYLOAD, FrameType
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from larbinpy._native.bodymemory import BodyMemory
     from larbinpy._native.contents import HostContents
     from larbinpy.frames import Channel
     from larbinpy.records import FetchJob, FetchResult
@@ -24,7 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["INLINE_BYTES", "MAX_CRASHES", "PARSER_BYTES", "Handover"]
 
 INLINE_BYTES: Final = MAX_PAYLOAD - (1 << 17)
-"""Headers and bodies that are longer send the body as a file: URLs always fit beside the others."""
+"""Longer headers and bodies do not go into a frame, where URLs always fit beside: such a body is
+seen where it lies, or sent as a file."""
 MAX_CRASHES: Final = 3
 
 
@@ -34,12 +37,18 @@ class Handover:
     Invariant: every page given is held until it is answered; ``nbytes`` is the size of all of them.
     """
 
-    __slots__ = ("_channels", "_directory", "_held")
+    __slots__ = ("_channels", "_directory", "_held", "_memory")
 
-    def __init__(self, directory: Path, epoch: int) -> None:
-        """``directory``: where large bodies wait as unnamed files."""
+    def __init__(self, directory: Path, epoch: int, memory: BodyMemory | None = None) -> None:
+        """Begin without parsers.
+
+        Args:
+            directory: where large bodies wait as unnamed files.
+            memory: what parsers are to see; None: all bodies are sent.
+        """
         self._directory = directory
-        self._held = HeldPages(epoch)
+        self._memory = memory
+        self._held = HeldPages(epoch, memory)
         self._channels: dict[int, Channel] = {}
 
     def __len__(self) -> int:
@@ -67,6 +76,8 @@ class Handover:
         """A parser, or the successor of one, is there."""
         self._held.join(index)
         self._channels[index] = channel
+        if self._memory:
+            channel.send(FrameType.MEMORY, descriptors=(self._memory.fd,))
 
     def leave(self, index: int) -> None:
         """A parser is gone: what it had is sent again, its attempt counted up."""
@@ -80,12 +91,16 @@ class Handover:
             StorageError: a large body could not be put aside; the result was not taken.
         """
         fd = -1
-        if len(result.body) + len(result.headers) > INLINE_BYTES:
+        if len(result.body) + len(result.headers) > INLINE_BYTES and not self._is_seen(result):
             fd = _spool(result.body, self._directory)
         self._held.give(result, fd)
 
+    def _is_seen(self, result: FetchResult) -> bool:
+        """Whether parsers see the body where it lies."""
+        return self._memory is not None and self._memory.offset_of(result.body) >= 0
+
     def give_all(self, results: list[FetchResult]) -> None:
-        """``give`` results of at most ``INLINE_BYTES`` each."""
+        """``give`` results of at most ``INLINE_BYTES`` each, by one call."""
         self._held.give_all(results)
 
     def charge(self, page_id: int) -> None:

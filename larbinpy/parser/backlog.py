@@ -51,9 +51,9 @@ class Backlog:
     def __len__(self) -> int:
         return len(self._pages)
 
-    def add(self, frame: Frame) -> None:
-        """Take the pages of a PAGE frame."""
-        self._pages += _pages_of(frame)
+    def add(self, frame: Frame, memory: memoryview) -> None:
+        """Take the pages of a PAGE frame; ``memory``: of the shard that sent it."""
+        self._pages += _pages_of(frame, memory)
 
     def left(self, shard: int) -> None:
         """A shard is gone: its pages are not wanted."""
@@ -111,8 +111,8 @@ class Backlog:
         return not self._specific or reading.mime in self._specific
 
 
-def _pages_of(frame: Frame) -> list[Page]:
-    pages = entries.decode_pages(frame.payload, frame.count)
+def _pages_of(frame: Frame, memory: memoryview) -> list[Page]:
+    pages = entries.decode_pages(frame.payload, frame.count, memory)
     for page, fd in zip(pages, frame.descriptors, strict=False):
         if page.flags & PAGE_BODY_IN_FILE:
             page.body = os.pread(fd, os.fstat(fd).st_size, 0)

@@ -132,7 +132,7 @@ class Parser:
         for frame in self._shards.received(shard):
             if frame.type != FrameType.PAGE:
                 raise FormatError(f"shard {shard} sent a frame of type {frame.type}")
-            self._backlog.add(frame)
+            self._backlog.add(frame, self._shards.memory(shard))
         if channel.is_closed:
             self._leave(shard)
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import mmap
+import os
 import select
 import socket
 from typing import TYPE_CHECKING, Final
 
+from larbinpy.errors import FormatError
 from larbinpy.frames import Channel, Frame, FrameType
 from larbinpy.links.sender import LinkSender
 
@@ -14,6 +17,7 @@ if TYPE_CHECKING:
 
 MAX_UNANSWERED_BYTES: Final = 4 << 20
 """With more than this on its way to a shard, no page is read: parsers wait for shards."""
+NO_MEMORY: Final = memoryview(b"")
 
 
 class Shards:
@@ -24,10 +28,11 @@ class Shards:
         poll: gets the sockets, for reading.
     """
 
-    __slots__ = ("_poll", "_senders")
+    __slots__ = ("_memories", "_poll", "_senders")
 
     def __init__(self, count: int, poll: select.poll) -> None:
         self._poll = poll
+        self._memories: dict[int, memoryview] = {}
         self._senders = {shard: LinkSender() for shard in range(count)}
 
     def __len__(self) -> int:
@@ -48,6 +53,7 @@ class Shards:
         if channel:
             self._poll.unregister(channel)
         self._senders[shard].leave()
+        self._memories.pop(shard, None)
 
     def channel(self, shard: int) -> Channel | None:
         """The socket to a shard that is there."""
@@ -57,13 +63,19 @@ class Shards:
         """The sockets to all that are there."""
         return [sender.channel for sender in self._senders.values() if sender.channel]
 
+    def memory(self, shard: int) -> memoryview:
+        """Where a shard keeps the bodies that it does not send; empty when it sends all."""
+        return self._memories.get(shard, NO_MEMORY)
+
     def received(self, shard: int) -> list[Frame]:
-        """Frames that a shard has sent, but for those that answer links."""
+        """Frames that a shard has sent, but for those that answer links or bring its memory."""
         frames = []
         sender = self._senders[shard]
         for frame in sender.channel.receive() if sender.channel else ():
             if frame.type == FrameType.WRITTEN:
                 sender.answered(frame.seq)
+            elif frame.type == FrameType.MEMORY:
+                self._memories[shard] = _mapped(frame)
             else:
                 frames.append(frame)
         return frames
@@ -91,3 +103,14 @@ class Shards:
     def may_be_written(self, needs: dict[int, int]) -> bool:
         """Whether they do, or their shards are there to write them."""
         return self.are_written(needs) or all(self._senders[shard].channel for shard in needs)
+
+
+def _mapped(frame: Frame) -> memoryview:
+    """The memory whose descriptor a frame brings, for reading; mapped while a view of it lives."""
+    if len(frame.descriptors) != 1:
+        raise FormatError("a MEMORY frame has one descriptor")
+    fd = frame.descriptors.pop()
+    try:
+        return memoryview(mmap.mmap(fd, 0, prot=mmap.PROT_READ))
+    finally:
+        os.close(fd)

@@ -15,7 +15,7 @@ from larbinpy.errors import StorageError
 from larbinpy.shard import changes
 from larbinpy.shard.flow import Flow
 from larbinpy.shard.inbox import Inbox
-from larbinpy.shard.parts import ShardParts
+from larbinpy.shard.parts import ShardParts, share_bodies
 from larbinpy.shard.requests import Requests
 from larbinpy.shard.results import Results
 from larbinpy.shard.rules import Rules
@@ -43,7 +43,9 @@ class Shard:
         """Open everything; ``parts``: made elsewhere, with stand-ins."""
         self._control = control
         self._start = start
-        self._parts = parts = parts or ShardParts.open(start, memory_fd, self._say)
+        self._parts = parts = parts or ShardParts.open(
+            start, memory_fd, self._say, share_bodies(start, self._say)
+        )
         self._clock = parts.clock
         self._peers = parts.peers
         self._frontier = parts.frontier

@@ -7,6 +7,7 @@ from functools import partial
 from random import Random
 from typing import TYPE_CHECKING
 
+from larbinpy._native.bodymemory import BodyMemory
 from larbinpy._native.eventloop import EventLoop
 from larbinpy.clock import Clock, SystemClock
 from larbinpy.fetch import versions
@@ -87,11 +88,18 @@ class ShardParts:
         return self.request_id
 
     @classmethod
-    def open(cls, start: Start, memory_fd: int, say: Callable[[str], None]) -> ShardParts:
+    def open(
+        cls,
+        start: Start,
+        memory_fd: int,
+        say: Callable[[str], None],
+        bodies: BodyMemory | None = None,
+    ) -> ShardParts:
         """Open the log of a shard and make everything around it.
 
         Args:
             say: tells the operator.
+            bodies: of this process, for parsers to read them there.
 
         Raises:
             LarbinError: the log, or a file that the configuration names, cannot be used.
@@ -124,7 +132,7 @@ class ShardParts:
             novelty=make_novelty(start),
             bandwidth=Bandwidth(memory.globals, Global.BAND_NS, config.bond_width_bytes_per_s),
             fetcher=_make_fetcher(start, connections, loop),
-            handover=Handover(start.directory, queue.fifo.epoch),
+            handover=Handover(start.directory, queue.fifo.epoch, bodies),
             tickets=Tickets(memory, start.index, is_limited=bool(config.limit_page)),
             scope=_make_scope(start, queue),
             ledger=Ledger(queue.fifo.counters, memory, start.index),
@@ -181,6 +189,15 @@ def _make_manners(
     manners.hosts.restore(found.hosts, latest_us=found.synced_us)
     queue.recorded.state_of = manners.hosts.state_of
     return manners
+
+
+def share_bodies(start: Start, say: Callable[[str], None]) -> BodyMemory | None:
+    """Let the bodies of this process lie where parsers see them; else they are copied to them."""
+    try:
+        return BodyMemory(start.config.body_memory_bytes // start.shards)
+    except OSError as error:
+        say(f"no memory to share with parsers, so pages are copied to them: {error.strerror}")
+        return None
 
 
 def _make_fetcher(start: Start, connections: int, loop: EventLoop) -> CurlFetcher:

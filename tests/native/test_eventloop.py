@@ -6,7 +6,9 @@ import socket
 import threading
 import time
 from functools import partial
+from math import ceil
 from typing import TYPE_CHECKING, Any
+from unittest.mock import Mock
 
 import pycurl
 import pytest
@@ -164,6 +166,7 @@ class FakeMulti:
         self.actions: list[tuple[int, int]] = []
         self.callbacks: dict[int, Any] = {}
         self.fault: Exception | None = None
+        self.due_s: float | None = None
 
     def setopt(self, option: int, value: Any) -> None:
         self.callbacks[option] = value
@@ -172,12 +175,19 @@ class FakeMulti:
         self.actions.append((fd, bits))
         if self.fault:
             raise self.fault
+        if fd == pycurl.SOCKET_TIMEOUT:
+            self.due_s = None
+
+    def timeout(self) -> int:
+        if self.due_s is None:
+            return -1
+        return max(ceil((self.due_s - time.monotonic()) * 1000), 0)
 
     def want(self, what: int, fd: int) -> None:
         self.callbacks[pycurl.M_SOCKETFUNCTION](what, fd, self, None)
 
     def timer(self, timeout_ms: int) -> None:
-        self.callbacks[pycurl.M_TIMERFUNCTION](timeout_ms)
+        self.due_s = None if timeout_ms < 0 else time.monotonic() + timeout_ms / 1000
 
 
 @pytest.fixture
@@ -245,7 +255,7 @@ def test_number_used_again(loop: EventLoop, multi: FakeMulti, pair: Pair, is_tol
 
 
 def test_timer_runs_once(loop: EventLoop, multi: FakeMulti) -> None:
-    """The timer is one shot, ends the wait, and -1 stops it."""
+    """The timer ends the wait, and libcurl hears of it once for each time; -1 stops it."""
     multi.timer(60_000)
     assert loop.poll(0) == 0
     assert multi.actions == []
@@ -257,6 +267,17 @@ def test_timer_runs_once(loop: EventLoop, multi: FakeMulti) -> None:
     multi.timer(0)
     multi.timer(-1)
     loop.poll(0)
+    assert multi.actions == [(pycurl.SOCKET_TIMEOUT, 0)]
+
+
+def test_a_timer_that_an_event_sets_runs_in_the_same_turn(
+    loop: EventLoop, multi: FakeMulti, pair: Pair
+) -> None:
+    """Else what a transfer has to do next would wait for another one."""
+    near, far = pair
+    loop.watch(near.fileno(), READ, lambda _: multi.timer(0))
+    far.send(b"x")
+    assert loop.poll(60) == 1
     assert multi.actions == [(pycurl.SOCKET_TIMEOUT, 0)]
 
 
@@ -276,6 +297,15 @@ def test_faults_of_libcurl_are_kept(loop: EventLoop, multi: FakeMulti) -> None:
     other.timer(0)
     loop.poll(0)
     assert other.actions == [(pycurl.SOCKET_TIMEOUT, 0)]
+
+
+def test_a_fault_of_the_timer_is_kept(loop: EventLoop, multi: FakeMulti) -> None:
+    """Like any other of libcurl's."""
+    multi.timeout = Mock(side_effect=ValueError("broken"))  # type: ignore[method-assign]
+    loop.attach(multi)
+    assert [loop.poll(0), loop.poll(0)] == [0, 0]
+    assert str(loop.curl_error) == "broken"
+    assert (multi.timeout.call_count, multi.actions) == (1, [])
 
 
 def test_impossible_wish_of_libcurl_is_kept(loop: EventLoop, multi: FakeMulti) -> None:

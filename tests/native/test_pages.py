@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 U8, U16, U32, U64 = (st.integers(0, (1 << bits) - 1) for bits in (8, 16, 32, 64))
 SHORT = st.binary(max_size=12)
+MEMORY = bytes(range(32))
+PLACES = st.one_of(st.integers(0, 40), U64)
 
 
 @st.composite
@@ -32,6 +34,9 @@ def entry(draw: st.DrawFn) -> bytes:
     address = draw(st.sampled_from([0, 4, 6, 9])), draw(st.binary(min_size=16, max_size=16))
     texts = draw(st.tuples(*[SHORT] * 6))
     lengths = [len(text) for text in texts]
+    if numbers[5] & reference.BODY_IN_MEMORY:
+        texts = *texts[:5], draw(PLACES).to_bytes(8, "little")
+        lengths[5] = draw(st.integers(0, 32))
     if not draw(st.integers(0, 9)):
         lengths[draw(st.integers(0, 5))] = draw(U16)
     fields = (*numbers, draw(U64), draw(U32), *address, *lengths)
@@ -40,9 +45,9 @@ def entry(draw: st.DrawFn) -> bytes:
 
 
 def decoded(by: object, payload: bytes, count: int) -> list[Page] | str:
-    """The pages, or what is said of the payload."""
+    """The pages, or what is said of the payload; bodies may lie in the memory."""
     try:
-        return by.decode_pages(payload, count)  # type: ignore[attr-defined, no-any-return]
+        return by.decode_pages(payload, count, MEMORY)  # type: ignore[attr-defined, no-any-return]
     except FormatError as error:
         return str(error)
 
@@ -72,6 +77,35 @@ def test_bodies_stay_where_they_lie() -> None:
     assert isinstance(first.body, memoryview)
     assert first.body.obj is payload
     assert [bytes(page.body) for page in (first, second)] == [b"one", b""]
+
+
+def in_memory(place: int, length: int) -> bytes:
+    """An entry whose body lies in the memory of its shard."""
+    entry = bytearray(encode(result(body=b"x" * length), 1)[:-length])
+    entry[:4] = (len(entry) + 8 - 4).to_bytes(4, "little")
+    entry[4 + 8 + 4 + 3] |= reference.BODY_IN_MEMORY
+    return bytes(entry) + place.to_bytes(8, "little")
+
+
+def test_bodies_in_the_memory_of_their_shard_stay_there() -> None:
+    """They are views of it, and a page looks like any other."""
+    memory = memoryview(MEMORY)
+    payload = in_memory(0, 32) + in_memory(31, 1)
+    first, second = pages.decode_pages(payload, 2, memory)
+    assert first.body.obj is MEMORY  # type: ignore[union-attr]
+    assert [bytes(page.body) for page in (first, second)] == [MEMORY, MEMORY[31:]]
+    assert first.flags == page().flags
+
+
+@pytest.mark.parametrize(
+    ("place", "length"), [(1, 32), (32, 1), (33, 1), ((1 << 64) - 1, 1), ((1 << 64) - 16, 32)]
+)
+def test_bodies_outside_the_memory_are_refused(place: int, length: int) -> None:
+    """Also where place and length together are a small number modulo 2**64."""
+    with pytest.raises(FormatError, match="outside the memory"):
+        pages.decode_pages(in_memory(place, length), 1, memoryview(MEMORY))
+    with pytest.raises(FormatError, match="outside the memory"):
+        pages.decode_pages(in_memory(place, length), 1)
 
 
 def test_lengths_beyond_32_bits_are_wrong() -> None:

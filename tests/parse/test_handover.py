@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from larbinpy import entries
+from larbinpy._native.bodymemory import BodyMemory
 from larbinpy.frames import MAX_PAYLOAD, FrameType
 from larbinpy.parse.handover import MAX_CRASHES, PARSER_BYTES, Handover
 from larbinpy.records import ID_WITHOUT_ENQ, Outcome, Page
 from tests.channels import carry, pair
 from tests.descriptors import open_descriptors
+from tests.processes import in_own_process
 from tests.records import result
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from larbinpy.frames import Channel, Frame
 
@@ -45,16 +48,21 @@ class Parsers:
     def pages(self, index: int) -> list[Page]:
         found = []
         for frame in self.frames(index):
-            assert frame.type == FrameType.PAGE
-            pages = entries.decode_pages(frame.payload, frame.count)
-            for page, fd in zip(pages, frame.descriptors, strict=False):
-                page.body = os.pread(fd, os.fstat(fd).st_size, 0)
-                os.close(fd)
-            found += pages
+            found += pages_of(frame)
         return found
 
     def ids(self, index: int) -> list[int]:
         return [page.id for page in self.pages(index)]
+
+
+def pages_of(frame: Frame, memory: bytes | memoryview = b"") -> list[Page]:
+    """The pages of a frame, with their bodies."""
+    assert frame.type == FrameType.PAGE
+    pages = entries.decode_pages(frame.payload, frame.count, memory)
+    for page, fd in zip(pages, frame.descriptors, strict=False):
+        page.body = os.pread(fd, os.fstat(fd).st_size, 0)
+        os.close(fd)
+    return pages
 
 
 @pytest.fixture
@@ -278,3 +286,75 @@ def test_charging_a_page_that_is_answered_is_harmless(handover: Handover) -> Non
     """The blame may come after the answer."""
     handover.charge(1)
     assert len(handover) == 0
+
+
+# --- bodies that parsers see ---------------------------------------------------------------------
+
+
+def test_a_body_that_parsers_see_is_not_sent(tmp_path: Path) -> None:
+    """They are told where it lies, however large it is; small ones travel as ever."""
+    in_own_process(check_told, str(tmp_path))
+
+
+def check_told(directory: str) -> None:
+    memory = BodyMemory(16 << 20)
+    handover = Handover(Path(directory), EPOCH, memory)
+    bodies = [os.urandom(size) for size in (0, 100, 7600, 300_000, 3 << 20)]
+    with ExitStack() as stack:
+        parsers = Parsers(handover, stack)
+        parsers.join(0)
+        for number, body in enumerate(bodies):
+            handover.give(result(number, body))
+        first, *rest = parsers.frames(0)
+        assert (first.type, len(first.descriptors)) == (FrameType.MEMORY, 1)
+        assert sum(len(frame.payload) for frame in rest) < 2000
+        assert [frame.descriptors for frame in rest] == [[]] * len(rest)
+        (shared,) = first.descriptors
+        view = memoryview(mmap.mmap(shared, 0, prot=mmap.PROT_READ))
+        pages = [page for frame in rest for page in pages_of(frame, view)]
+        assert [bytes(page.body) for page in pages] == bodies
+        seen = [memoryview(page.body).obj is view.obj for page in pages]
+        assert seen == [False, False, True, True, True]
+
+
+def test_a_body_that_finds_no_room_there_is_sent(tmp_path: Path) -> None:
+    """In a frame, or as a file when it fits none."""
+    in_own_process(check_no_room, str(tmp_path))
+
+
+def check_no_room(directory: str) -> None:
+    handover = Handover(Path(directory), EPOCH, BodyMemory(1 << 16))
+    bodies = [os.urandom(size) for size in (300_000, 3 << 20)]
+    with ExitStack() as stack:
+        parsers = Parsers(handover, stack)
+        parsers.join(0)
+        for number, body in enumerate(bodies):
+            handover.give(result(number, body))
+        _, inline, in_file = parsers.frames(0)
+        assert (len(inline.payload) > 300_000, len(in_file.descriptors)) == (True, 1)
+        assert [
+            bytes(page.body) for frame in (inline, in_file) for page in pages_of(frame)
+        ] == bodies
+
+
+def test_a_body_stays_while_a_parser_that_was_cut_off_may_read_it(tmp_path: Path) -> None:
+    """Until it has a successor, whatever others answer meanwhile."""
+    in_own_process(check_pinned, str(tmp_path))
+
+
+def check_pinned(directory: str) -> None:
+    memory = BodyMemory(16 << 20)
+    handover = Handover(Path(directory), EPOCH, memory)
+    handover.give(result(1, os.urandom(7600)))
+    place = memory.offset_of(os.urandom(7600)) - 8192  # the block before
+    with ExitStack() as stack:
+        parsers = Parsers(handover, stack)
+        parsers.join(0)
+        parsers.frames(0)
+        handover.leave(0)
+        parsers.join(1)
+        parsers.frames(1)
+        handover.answered(1)
+        assert place not in [memory.offset_of(os.urandom(7600)) for _ in range(9)]
+        parsers.join(0)
+        assert memory.offset_of(os.urandom(7600)) == place

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ from tests.channels import frames
 from tests.patience import PATIENCE_S
 from tests.records import HTML
 from tests.reference.linkbuffers import read_links
+from tests.reference.pages import BODY_IN_MEMORY
 from tests.starts import Boss, control, start
 
 if TYPE_CHECKING:
@@ -130,6 +132,39 @@ def test_a_page_without_links_is_answered_at_once(tmp_path: Path) -> None:
         give(shard, 1, b"no links")
         (frame,) = frames(shard, 1)
         assert [parsed.id for parsed in answers(frame)] == [1]
+
+
+def test_bodies_are_read_in_the_memory_of_their_shard(tmp_path: Path) -> None:
+    """Of each shard in its own; of a successor in the one that it brings."""
+    body = b"<a href=http://b.test/%d>"
+    with crawl(tmp_path, shards=2) as running:
+        for index, number in ((0, 1), (1, 2), (0, 3)):
+            shard = running.boss.join("shard", index)
+            share(shard, bytes(1000) + body % number)
+            page_id = index << ID_SHARD_SHIFT | number
+            shard.send(FrameType.PAGE, in_memory(page_id, 1000, len(body % number)), count=1)
+            assert shard.flush()
+            (parsed,) = answers(frames(shard, 1)[0])
+            assert (parsed.id, parsed.outcome, parsed.links) == (page_id, 0, 1)
+
+
+def share(shard: Channel, content: bytes) -> None:
+    """Give the parser the memory of a shard."""
+    fd = os.memfd_create("bodies")
+    os.write(fd, content)
+    shard.send(FrameType.MEMORY, descriptors=(fd,))
+    os.close(fd)
+
+
+def in_memory(page_id: int, place: int, length: int) -> bytes:
+    """A PAGE entry whose body lies there; its link leads nowhere."""
+    job = FetchJob(page_id, b"http://a.test/", b"a.test", 80, https=False)
+    entry = bytearray(encode(FetchResult(job, Outcome.SUCCESS, status=200, headers=HTML), EPOCH))
+    entry[:4] = (len(entry) + 8 - 4).to_bytes(4, "little")
+    entry[4 + 8 + 4 + 3] |= BODY_IN_MEMORY
+    at = len(entry) - len(HTML) - len(job.url) - 4
+    entry[at : at + 4] = length.to_bytes(4, "little")
+    return bytes(entry) + place.to_bytes(8, "little")
 
 
 def test_pages_are_stored_before_their_line(tmp_path: Path) -> None:

@@ -10,17 +10,19 @@ from larbinpy.records import PAGE_BODY_IN_FILE, Page, ParsedPage
 
 _PAGE: Final = struct.Struct("<QIBBBBHHHBBffQIB16sHHHHII")
 _SIZE: Final = struct.Struct("<I")
+_PLACE: Final = struct.Struct("<Q")
 _PARSED: Final = struct.Struct("<QIBBHIII16sQ")
 _FILTER: Final = struct.Struct("<BI")
+BODY_IN_MEMORY: Final = 16
 
 
-def decode_pages(payload: bytes, count: int) -> list[Page]:
-    """The pages of a PAGE frame."""
+def decode_pages(payload: bytes, count: int, memory: bytes = b"") -> list[Page]:
+    """The pages of a PAGE frame of a shard with that memory."""
     pages = []
     at = 0
     try:
         for _ in range(count):
-            page, at = _decode_page(payload, at)
+            page, at = _decode_page(payload, at, memory)
             pages.append(page)
     except struct.error as error:
         raise FormatError("PAGE entry cut short") from error
@@ -29,14 +31,18 @@ def decode_pages(payload: bytes, count: int) -> list[Page]:
     return pages
 
 
-def _decode_page(payload: bytes, at: int) -> tuple[Page, int]:
+def _decode_page(payload: bytes, at: int, memory: bytes) -> tuple[Page, int]:
     (size,) = _SIZE.unpack_from(payload, at)
     at += _SIZE.size
     end = at + size
-    values = _PAGE.unpack_from(payload, at)
+    values = list(_PAGE.unpack_from(payload, at))
     family, ip, *lengths = values[15:]
+    body_len = lengths[-1]
     at += _PAGE.size
-    if values[5] & PAGE_BODY_IN_FILE:
+    in_memory, values[5] = values[5] & BODY_IN_MEMORY, values[5] & ~BODY_IN_MEMORY
+    if in_memory:
+        lengths[-1] = _PLACE.size
+    elif values[5] & PAGE_BODY_IN_FILE:
         lengths[-1] = 0
     if at + sum(lengths) != end:
         raise FormatError("PAGE entry with wrong lengths")
@@ -44,9 +50,18 @@ def _decode_page(payload: bytes, at: int) -> tuple[Page, int]:
     for length in lengths:
         texts.append(payload[at : at + length])
         at += length
+    if in_memory:
+        (place,) = _PLACE.unpack(texts[-1])
+        texts[-1] = _body_at(place, body_len, memory)
     address = b"" if not family else ip[:4] if family == 4 else ip
     fields = [*values[:15], address, *texts]
     return Page(*fields), end
+
+
+def _body_at(place: int, length: int, memory: bytes) -> bytes:
+    if place + length > len(memory):
+        raise FormatError("PAGE entry with a body outside the memory")
+    return memory[place : place + length]
 
 
 def encode_parsed(page: ParsedPage) -> bytes:
