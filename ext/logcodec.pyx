@@ -18,6 +18,7 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
+from cutbytes cimport cut
 from layout cimport RECORD_SEAL, enq_payload, link_entry, record_head
 from loggroups cimport Size, Walk, measured, next_group, next_link, walk_of
 from logrecord cimport (
@@ -49,6 +50,16 @@ SCAN_CRC = AT_CRC
 SCAN_LSN = AT_LSN
 
 
+cdef struct Chain:  # over the records of a segment in order: what SEAL holds
+    uint64_t records
+    uint32_t crc  # inverted crc32c state over the crc fields so far
+
+
+cdef inline void note(Chain *chain, const uint8_t *record) noexcept nogil:
+    chain.records += 1
+    chain.crc = crc32c_extend(chain.crc, record, 4)
+
+
 cdef class ScanResult:
     """What a scan found: good records up to ``stop``, and why it stopped there (``SCAN_*``)."""
 
@@ -71,8 +82,7 @@ cdef class Codec:
         segment: number of the segment.
     """
 
-    cdef readonly uint64_t records
-    cdef readonly uint32_t chain  # inverted crc32c state over the crc fields so far
+    cdef Chain _chain
     cdef uint32_t _salt
 
     def __cinit__(self, bytes uuid, uint64_t segment):
@@ -80,11 +90,17 @@ cdef class Codec:
             raise ValueError("a crawl uuid has 16 bytes")
         self._salt = crc32c_extend(CRC32C_START, <const uint8_t *>PyBytes_AS_STRING(uuid), 16)
         self._salt = crc32c_extend(self._salt, <const uint8_t *>&segment, 8)
-        self.chain = CRC32C_START
+        self._chain.crc = CRC32C_START
 
-    cdef inline void note(self, const uint8_t *record) noexcept nogil:
-        self.records += 1
-        self.chain = crc32c_extend(self.chain, record, 4)
+    @property
+    def records(self):
+        """How many went through ``encode*`` and ``scan``."""
+        return self._chain.records
+
+    @property
+    def chain(self):
+        """Inverted crc32c state over their crc fields."""
+        return self._chain.crc
 
     def encode_links(self, bytes groups, bytes mask, uint64_t first_lsn):
         """ENQ records of the links whose byte in ``mask`` is 1, one byte a link over all groups.
@@ -97,39 +113,42 @@ cdef class Codec:
         """
         cdef Size found = measured(groups)
         cdef Walk walk = walk_of(groups)
-        cdef const link_entry *link
-        cdef const uint8_t *wanted = <const uint8_t *>PyBytes_AS_STRING(mask)
-        cdef uint8_t *out
-        cdef uint32_t *offsets
-        cdef size_t size = 0
-        cdef size_t count = 0
+        cdef Chain chain = self._chain
+        cdef size_t size
         if <size_t>PyBytes_GET_SIZE(mask) != found.links or found.bound >> 32:
             raise ValueError("the mask needs one byte for each link")
-        out = <uint8_t *>malloc(found.bound + 1)
-        offsets = <uint32_t *>malloc(found.links * sizeof(uint32_t) + 1)
-        if out is NULL or offsets is NULL:
-            free(out)
-            free(offsets)
-            raise MemoryError
-        try:
-            with nogil:
-                while walk.at < walk.end:
-                    next_group(&walk)
-                    while walk.links:
-                        link = next_link(&walk)
-                        if wanted[0] == 1:
-                            offsets[count] = <uint32_t>size
-                            size += put_enq(out + size, self._salt, &walk, link, first_lsn + count)
-                            self.note(out + offsets[count])
-                            count += 1
-                        wanted += 1
-            return (
-                PyBytes_FromStringAndSize(<char *>out, size),
-                PyBytes_FromStringAndSize(<char *>offsets, count * sizeof(uint32_t)),
-            )
-        finally:
-            free(out)
-            free(offsets)
+        cdef bytes records = PyBytes_FromStringAndSize(NULL, found.bound)
+        cdef bytes offsets = PyBytes_FromStringAndSize(NULL, found.links * sizeof(uint32_t))
+        cdef const uint8_t *wanted = <const uint8_t *>PyBytes_AS_STRING(mask)
+        cdef uint8_t *out = <uint8_t *>PyBytes_AS_STRING(records)
+        cdef uint32_t *places = <uint32_t *>PyBytes_AS_STRING(offsets)
+        with nogil:
+            size = self.put_links(&walk, wanted, first_lsn, out, places, &chain)
+        cut(records, size)
+        cut(offsets, (chain.records - self._chain.records) * sizeof(uint32_t))
+        cdef tuple encoded = (records, offsets)
+        self._chain = chain
+        return encoded
+
+    cdef size_t put_links(
+        self, Walk *walk, const uint8_t *wanted, uint64_t lsn,
+        uint8_t *out, uint32_t *offsets, Chain *chain,
+    ) noexcept nogil:
+        """Write records and offsets; returns the bytes of the records."""
+        cdef const link_entry *link
+        cdef size_t size = 0
+        while walk.at < walk.end:
+            next_group(walk)
+            while walk.links:
+                link = next_link(walk)
+                if wanted[0] == 1:
+                    offsets[0] = <uint32_t>size
+                    size += put_enq(out + size, self._salt, walk, link, lsn)
+                    note(chain, out + offsets[0])
+                    offsets += 1
+                    lsn += 1
+                wanted += 1
+        return size
 
     def encode(self, uint8_t kind, bytes payload, uint64_t lsn):
         """One record of type ``kind``.
@@ -146,7 +165,7 @@ cdef class Codec:
         at = <uint8_t *>PyBytes_AS_STRING(record)
         memcpy(at + sizeof(record_head), PyBytes_AS_STRING(payload), size)
         close_record(at, self._salt, kind, size, lsn)
-        self.note(at)
+        note(&self._chain, at)
         return record
 
     def scan(self, const uint8_t[::1] data, size_t start, uint64_t next_lsn):
@@ -159,28 +178,27 @@ cdef class Codec:
         cdef size_t size = data.shape[0]
         cdef const uint8_t *at = &data[0] if size else NULL
         cdef size_t room = (size - start) // MIN_RECORD + 1 if start < size else 1
-        cdef uint8_t *types = <uint8_t *>malloc(room)
-        cdef uint32_t *offsets = <uint32_t *>malloc(room * sizeof(uint32_t))
         cdef ScanResult result = ScanResult()
+        cdef Chain chain = self._chain
         cdef size_t count = 0
-        try:
-            if types is NULL or offsets is NULL:
-                raise MemoryError
-            if size >> 32:
-                raise ValueError("a segment is shorter than 4 GiB")
-            result.stop, result.first_lsn, result.next_lsn = start, next_lsn, next_lsn
-            with nogil:
-                result.reason = self.scan_into(at, size, result, types, offsets, &count)
-            result.types = PyBytes_FromStringAndSize(<char *>types, count)
-            result.offsets = PyBytes_FromStringAndSize(<char *>offsets, count * sizeof(uint32_t))
-            return result
-        finally:
-            free(types)
-            free(offsets)
+        if size >> 32:
+            raise ValueError("a segment is shorter than 4 GiB")
+        cdef bytes types = PyBytes_FromStringAndSize(NULL, room)
+        cdef bytes offsets = PyBytes_FromStringAndSize(NULL, room * sizeof(uint32_t))
+        cdef uint8_t *kinds = <uint8_t *>PyBytes_AS_STRING(types)
+        cdef uint32_t *places = <uint32_t *>PyBytes_AS_STRING(offsets)
+        result.stop, result.first_lsn, result.next_lsn = start, next_lsn, next_lsn
+        with nogil:
+            result.reason = self.scan_into(at, size, result, kinds, places, &count, &chain)
+        cut(types, count)
+        cut(offsets, count * sizeof(uint32_t))
+        result.types, result.offsets = types, offsets
+        self._chain = chain
+        return result
 
     cdef int scan_into(
         self, const uint8_t *data, size_t size, ScanResult result,
-        uint8_t *types, uint32_t *offsets, size_t *count,
+        uint8_t *types, uint32_t *offsets, size_t *count, Chain *chain,
     ) noexcept nogil:
         cdef const record_head *head
         cdef int fault
@@ -200,7 +218,7 @@ cdef class Codec:
             result.next_lsn += 1
             if head.type == RECORD_SEAL:
                 return AT_SEAL
-            self.note(<const uint8_t *>head)
+            note(chain, <const uint8_t *>head)
         return AT_END
 
     def resync(self, const uint8_t[::1] data, size_t start, uint64_t next_lsn):
@@ -323,23 +341,20 @@ def window(const uint8_t[::1] data, uint64_t base, const uint64_t[::1] places, s
     """
     cdef size_t size = data.shape[0]
     cdef size_t count = places.shape[0] - start if start < <size_t>places.shape[0] else 0
-    cdef uint32_t *offsets = <uint32_t *>malloc(count * sizeof(uint32_t) + 1)
+    cdef bytes offsets = PyBytes_FromStringAndSize(NULL, count * sizeof(uint32_t))
+    cdef uint32_t *out = <uint32_t *>PyBytes_AS_STRING(offsets)
     cdef uint64_t least = base
     cdef uint64_t offset
     cdef size_t i = 0
-    try:
-        if offsets is NULL:
-            raise MemoryError
-        with nogil:
-            while i < count and places[start + i] >= least:
-                offset = places[start + i] - base
-                if offset >= size or size - offset < sizeof(record_head):
-                    break
-                if size - offset < record_size((<const record_head *>(&data[0] + offset)).len):
-                    break
-                offsets[i] = <uint32_t>offset
-                least = places[start + i] + 1
-                i += 1
-        return PyBytes_FromStringAndSize(<char *>offsets, i * sizeof(uint32_t))
-    finally:
-        free(offsets)
+    with nogil:
+        while i < count and places[start + i] >= least:
+            offset = places[start + i] - base
+            if offset >= size or size - offset < sizeof(record_head):
+                break
+            if size - offset < record_size((<const record_head *>(&data[0] + offset)).len):
+                break
+            out[i] = <uint32_t>offset
+            least = places[start + i] + 1
+            i += 1
+    cut(offsets, i * sizeof(uint32_t))
+    return offsets

@@ -31,6 +31,7 @@ cdef struct Walk:  # through the groups of a LINKS payload
 cdef struct Size:  # of a LINKS payload
     size_t groups
     size_t links
+    size_t link_bytes  # of the links with their URLs
     size_t bound  # bytes that its records take at most
 
 
@@ -74,6 +75,7 @@ cdef inline bint measure(const uint8_t *data, size_t size, Size *found) noexcept
         if not next_group(&walk):
             return False
         found.groups += 1
+        found.link_bytes += walk.group_end - walk.at
         while walk.links:
             link = next_link(&walk)
             if link is NULL:

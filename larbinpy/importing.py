@@ -206,8 +206,8 @@ class _Shard:
         if not self._links:
             return
         links, fingerprints = b"".join(self._links), self._fingerprints.tobytes()
-        mask = self._seen.add_links(links, fingerprints)
         groups = b"".join(entries.link_groups(b"", self._tag, links, len(self._links)))
+        mask = self._seen.add_links(groups, fingerprints)
         self._fifo.put(groups, mask)
         new = mask.count(1)
         self.queued += new

@@ -30,7 +30,6 @@ from larbinpy.store.transaction import StoredPages
 from tests import states
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from pathlib import Path
 
 
@@ -155,11 +154,6 @@ def killed_at(path: Path, n: int) -> bool:
     return os.waitpid(child, 0)[1] == 0
 
 
-def bare_links(numbers: Iterable[int]) -> bytes:
-    """``link_entry`` records, without the head of their group and what it names."""
-    return states.links(numbers)[12 + len(b"http://www.h1.example/") :]
-
-
 def prints(count: int) -> bytes:
     """Fingerprints, which ``bits`` does not look at."""
     return bytes(8 * count)
@@ -173,12 +167,12 @@ def test_larbins_table_of_urls(tmp_path: Path, old: int, new: int) -> None:
     for index in range(old):
         seen = BitsSeen(BitsFile(tmp_path / f"shard-{index:02d}", states.KEY))
         seen.add_links(
-            bare_links(range(1000 + index, 1100, old)), prints(len(range(index, 100, old)))
+            states.links(range(1000 + index, 1100, old)), prints(len(range(index, 100, old)))
         )
         seen.save(1, wait=True)
     list(module.reshard(tmp_path, new))
     expected = BitsSeen(BitsFile(tmp_path, states.KEY))
-    expected.add_links(bare_links([*range(300), *range(1000, 1100)]), prints(400))
+    expected.add_links(states.links([*range(300), *range(1000, 1100)]), prints(400))
     for index in range(new):
         directory = tmp_path / f"shard-{index:02d}"
         fifo, found = PersistentFifo.open(directory, uuid=states.KEY, settings=Settings(4096))

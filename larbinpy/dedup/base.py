@@ -39,18 +39,18 @@ class SeenUrls(Protocol):
     def __len__(self) -> int:
         """Return the number of URLs, as well as the kind can tell."""
 
-    def add_links(self, links: bytes, fingerprints: bytes) -> bytes:
+    def add_links(self, groups: bytes, fingerprints: bytes) -> bytes:
         """Add links, in order, and tell which are to be queued.
 
         Args:
-            links: ``link_entry`` records with their URLs (``docs/protocol.md`` 4.2), no heads.
+            groups: payload of a LINKS frame (``docs/protocol.md`` 4.2).
             fingerprints: their fingerprints, a little-endian u64 each.
 
         Returns:
             One byte per link: 1 = new, or marked to be queued even if seen.
 
         Raises:
-            ValueError: the records do not fill the buffer or are not as many as fingerprints.
+            ValueError: the payload is malformed, or its links are not as many as fingerprints.
             MemoryError: no room; nothing was added.
         """
 

@@ -14,7 +14,7 @@ from array import array
 from typing import TYPE_CHECKING, Final
 
 from larbinpy._native.larbinhash import BitTable, url_code, url_codes
-from larbinpy._native.linkentry import with_forced
+from larbinpy._native.linkframe import bare_links, with_forced
 from larbinpy._native.urlnorm import larbin_parse
 
 if TYPE_CHECKING:
@@ -62,21 +62,22 @@ class ContinuedSeen:
         """Return the number of URLs of the set and of bits of the table."""
         return len(self._beside) + len(self._table)
 
-    def add_links(self, links: bytes, fingerprints: bytes) -> bytes:
+    def add_links(self, groups: bytes, fingerprints: bytes) -> bytes:
         """See ``SeenUrls``.
 
         Cost: that of the set beside, and where the URLs have another form than larbin's, 1.5 us
         for each link that is new to it.
         """
-        mask = self._beside.add_links(links, fingerprints)
+        mask = self._beside.add_links(groups, fingerprints)
         if 1 not in mask:
             return mask
+        links = bare_links(groups)
         if self._is_larbin_form:
             known = self._table.contains_many(url_codes(links))
         else:
             pairs = zip(mask, _urls(links), strict=True)
             known = bytes(is_new and self._knows(url) for is_new, url in pairs)
-        return with_forced(links, bytes(map(operator.gt, mask, known)))
+        return with_forced(groups, bytes(map(operator.gt, mask, known)))
 
     def _knows(self, url: bytes) -> bool:
         codes = array("I", larbin_codes(url)).tobytes()

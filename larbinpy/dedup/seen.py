@@ -15,7 +15,7 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from larbinpy._native.larbinhash import BitTable, url_codes
-from larbinpy._native.linkentry import with_forced
+from larbinpy._native.linkframe import bare_links, with_forced
 from larbinpy._native.seenset import SeenSet
 from larbinpy.dedup.base import NEEDS_NONE
 
@@ -50,9 +50,9 @@ class ExactSeen:
         """Return the number of URLs, exactly."""
         return len(self._set)
 
-    def add_links(self, links: bytes, fingerprints: bytes) -> bytes:
+    def add_links(self, groups: bytes, fingerprints: bytes) -> bytes:
         """See ``SeenUrls``."""
-        return with_forced(links, self._set.add_many(fingerprints))
+        return with_forced(groups, self._set.add_many(fingerprints))
 
     def add_written(self, fingerprints: bytes) -> None:
         """Do nothing: this set dies with the process, as an unwritten record does."""
@@ -94,9 +94,9 @@ class BloomSeen:
         """Return the number of URLs; an estimate for those of an earlier process."""
         return len(self._files) + len(self._pending)
 
-    def add_links(self, links: bytes, fingerprints: bytes) -> bytes:
+    def add_links(self, groups: bytes, fingerprints: bytes) -> bytes:
         """See ``SeenUrls``."""
-        mask = with_forced(links, bytes(len(fingerprints) // _FINGERPRINT.size))
+        mask = with_forced(groups, bytes(len(fingerprints) // _FINGERPRINT.size))
         is_new = bytes(map(self._add, _each(fingerprints)))
         return bytes(map(int.__or__, mask, is_new))
 
@@ -169,9 +169,9 @@ class BitsSeen:
         """The raw table, as larbin writes it."""
         return self._table.to_bytes()
 
-    def add_links(self, links: bytes, fingerprints: bytes) -> bytes:
+    def add_links(self, groups: bytes, fingerprints: bytes) -> bytes:
         """See ``SeenUrls``; the fingerprints are not looked at."""
-        return with_forced(links, self._table.add_many(url_codes(links)))
+        return with_forced(groups, self._table.add_many(url_codes(bare_links(groups))))
 
     def add_written(self, fingerprints: bytes) -> None:
         """Do nothing: the table dies with the process, as an unwritten record does."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from larbinpy._native.larbinhash import BitTable, url_codes
+from larbinpy._native.linkgroups import link_groups
 from larbinpy.dedup.bitsfile import LARBIN_NAME, NAME, BitsFile
 from larbinpy.dedup.larbinbits import ContinuedSeen
 from larbinpy.dedup.seen import ExactSeen
@@ -69,4 +70,5 @@ def _larbin_has(directory: Path, key: bytes, link: bytes, *, is_larbin_form: boo
     if not raw:
         return False
     seen = ContinuedSeen(ExactSeen(), raw, is_larbin_form=is_larbin_form)
-    return 1 not in seen.add_links(link, link[_FINGERPRINT])
+    (group,) = link_groups(b"", b"", link, 1)
+    return 1 not in seen.add_links(group, link[_FINGERPRINT])

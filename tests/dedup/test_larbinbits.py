@@ -10,13 +10,13 @@ from larbinpy.dedup.bitsfile import BitsFile
 from larbinpy.dedup.larbinbits import ContinuedSeen, larbin_codes
 from larbinpy.dedup.seen import BitsSeen, ExactSeen
 from tests.reference.larbinhash import url_code
-from tests.reference.linkbuffers import Link
+from tests.reference.linkbuffers import FORCE, Link, group_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-HTTPS, FORCE = 1, 8
+HTTPS = 1
 TABLE_BYTES = 8_000_000
 
 
@@ -29,10 +29,10 @@ def table(*files: bytes, host: bytes = b"a.org") -> bytes:
     return bytes(raw)
 
 
-def link(url: bytes, *, flags: int = 0) -> bytes:
-    """An entry of a URL of host a.org."""
+def link(url: bytes, *, flags: int = 0) -> Link:
+    """A link to a URL of host a.org."""
     start = 8 if flags & HTTPS else 7
-    return Link(url, host_start=start, host_len=5, flags=flags).pack()
+    return Link(url, host_start=start, host_len=5, flags=flags)
 
 
 def seen(*files: bytes, is_larbin_form: bool = False) -> ContinuedSeen:
@@ -50,7 +50,7 @@ class Log:
         yield prints(7)
 
     def links(self, since: int = 0) -> Iterator[bytes]:
-        yield link(b"http://a.org/x")
+        yield link(b"http://a.org/x").pack()
 
 
 def prints(*numbers: int) -> bytes:
@@ -62,7 +62,8 @@ def prints(*numbers: int) -> bytes:
 def test_new_is_what_neither_knows(is_larbin_form: bool) -> None:
     """Each URL once, in the order of the batch."""
     both = seen(b"/old", is_larbin_form=is_larbin_form)
-    links = link(b"http://a.org/old") + link(b"http://a.org/new") + link(b"http://a.org/new")
+    old, new = link(b"http://a.org/old"), link(b"http://a.org/new")
+    links = group_of(old) + group_of(new, new)
     assert bytes([0, 1, 0]) == both.add_links(links, prints(1, 2, 2))
     assert bytes([0, 0, 0]) == both.add_links(links, prints(1, 2, 2))
 
@@ -71,14 +72,14 @@ def test_new_is_what_neither_knows(is_larbin_form: bool) -> None:
 def test_forced_is_queued_whatever_the_table_says(is_larbin_form: bool) -> None:
     """And is known from then on."""
     both = seen(b"/old", is_larbin_form=is_larbin_form)
-    assert b"\1" == both.add_links(link(b"http://a.org/old", flags=FORCE), prints(1))
-    assert b"\0" == both.add_links(link(b"http://a.org/old"), prints(1))
+    assert b"\1" == both.add_links(group_of(link(b"http://a.org/old", flags=FORCE)), prints(1))
+    assert b"\0" == both.add_links(group_of(link(b"http://a.org/old")), prints(1))
 
 
 def test_https_is_not_larbins() -> None:
     """larbin saw http only; the twin under https is another URL."""
     both = seen(b"/old")
-    links = link(b"https://a.org/old", flags=HTTPS) + link(b"http://a.org/old")
+    links = group_of(link(b"https://a.org/old", flags=HTTPS), link(b"http://a.org/old"))
     assert bytes([1, 0]) == both.add_links(links, prints(1, 2))
 
 
@@ -95,8 +96,8 @@ def test_https_is_not_larbins() -> None:
 )
 def test_url_is_known_by_larbins_form(larbins: bytes, standard: bytes) -> None:
     """Normalised by the URL standard it may look different."""
-    assert b"\0" == seen(larbins).add_links(link(b"http://a.org" + standard), prints(1))
-    assert b"\1" == seen(b"/other").add_links(link(b"http://a.org" + standard), prints(1))
+    assert b"\0" == seen(larbins).add_links(group_of(link(b"http://a.org" + standard)), prints(1))
+    assert b"\1" == seen(b"/other").add_links(group_of(link(b"http://a.org" + standard)), prints(1))
 
 
 def test_url_that_larbin_refuses_has_no_code() -> None:
@@ -116,7 +117,7 @@ def test_the_set_beside_is_restored_and_saved(tmp_path: Path) -> None:
     both = ContinuedSeen(beside, table(b"/old"), is_larbin_form=True)
     both.restore(Log())
     both.add_written(prints(7))
-    assert b"\0" == both.add_links(link(b"http://a.org/x"), prints(7))
+    assert b"\0" == both.add_links(group_of(link(b"http://a.org/x")), prints(7))
     assert len(both) == 2
     assert both.nbytes > TABLE_BYTES
     both.save(3)

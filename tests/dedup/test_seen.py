@@ -13,7 +13,7 @@ from larbinpy.dedup.bitsfile import BitsFile
 from larbinpy.dedup.bloom import BloomFiles
 from larbinpy.dedup.seen import BitsSeen, BloomSeen, ExactSeen
 from larbinpy.errors import StorageError
-from tests.reference.linkbuffers import Link
+from tests.reference.linkbuffers import FORCE, Link, group_of
 from tests.reference.mix import mix64
 
 if TYPE_CHECKING:
@@ -22,19 +22,20 @@ if TYPE_CHECKING:
 
     from larbinpy.dedup.base import SeenUrls
 
-FORCE = 8
 BOOT = "0f1e2d3c"
 UUID = bytes(range(16))
 
 
+def link(name: int, flags: int = 0) -> Link:
+    """The link of a numbered URL."""
+    return Link(b"http://a.org/%d" % name, mix64(name), host_start=7, host_len=5, flags=flags)
+
+
 def entries(*names: int, flags: int = 0) -> tuple[bytes, bytes]:
-    """Links of numbered URLs, and their fingerprints."""
-    links = [
-        Link(b"http://a.org/%d" % name, mix64(name), host_start=7, host_len=5, flags=flags)
-        for name in names
-    ]
-    fingerprints = struct.pack(f"<{len(names)}Q", *map(mix64, names))
-    return b"".join(link.pack() for link in links), fingerprints
+    """A LINKS payload of numbered URLs in two groups, and their fingerprints."""
+    links = [link(name, flags) for name in names]
+    groups = group_of(*links[:1], via=b"http://b.org/") + group_of(*links[1:], tag=b"t")
+    return groups, struct.pack(f"<{len(names)}Q", *map(mix64, names))
 
 
 @dataclass
@@ -56,7 +57,7 @@ class Log:
         self.asked.append(since)
         for number, names in self.segments.items():
             if number >= max(since, self.oldest_segment):
-                yield entries(*names)[0]
+                yield b"".join(link(name).pack() for name in names)
 
 
 def files(directory: Path, *, capacity: int = 1000, boot_id: str = BOOT) -> BloomFiles:
@@ -100,10 +101,10 @@ def test_forced_links_are_queued_and_remembered(seen: SeenUrls) -> None:
 
 
 def test_torn_links_are_refused(seen: SeenUrls) -> None:
-    """Records that do not fill their buffer raise."""
-    links, fingerprints = entries(1)
-    with pytest.raises(ValueError, match="do not fill"):
-        seen.add_links(links[:-1], fingerprints)
+    """A payload that is cut short raises."""
+    groups, fingerprints = entries(1)
+    with pytest.raises(ValueError, match="malformed"):
+        seen.add_links(groups[:-1], fingerprints)
 
 
 def test_restored_urls_are_known(seen: SeenUrls) -> None:
@@ -120,7 +121,7 @@ def test_bits_are_larbins(tmp_path: Path) -> None:
     """The table is the ``hashtable.bin`` that larbin would have."""
     seen = BitsSeen(BitsFile(tmp_path, UUID))
     url = Link(b"http://www.example.org/", port=80, host_start=7, host_len=15)
-    seen.add_links(url.pack(), bytes(8))
+    seen.add_links(group_of(url), bytes(8))
     seen.save(1, wait=True)
     raw = (tmp_path / "seen.bits").read_bytes()[:8_000_000]
     assert raw[41501462 >> 3] == 1 << (41501462 & 7)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from larbinpy._native import logcodec
 from tests.native.linkpayloads import groups
 from tests.reference import logcodec as reference
+from tests.reference.linkbuffers import Link, group_of
 from tests.reference.linkframe import fingerprints
 
 if TYPE_CHECKING:
@@ -63,6 +64,29 @@ def test_the_mask_covers_all_links() -> None:
     with pytest.raises(ValueError, match="mask"):
         codec.encode_links(payload, b"\1\1", 1)
     assert codec.records == 0
+
+
+@pytest.mark.parametrize("method", ["encode_links", "scan"])
+def test_what_finds_no_memory_counts_nothing(method: str) -> None:
+    """Whichever allocation fails: number and chain of crcs stay, so that it may be called again."""
+    memory = pytest.importorskip("_testcapi")
+    payload = group_of(*[Link(b"http://a.org/")] * 3, via=b"http://a.org/b")
+    links = (payload, b"\1\1\0", 1)
+    records = (logcodec.Codec(UUID, 1).encode_links(*links)[0], 0, 1)
+    refused = 0
+    for failing in range(20):
+        codec = logcodec.Codec(UUID, 1)
+        call, given = getattr(codec, method), links if method == "encode_links" else records
+        chain, expected = codec.chain, 2
+        memory.set_nomemory(failing, failing + 1)
+        try:
+            call(*given)
+        except MemoryError:
+            refused, expected = refused + 1, 0
+        finally:
+            memory.remove_mem_hooks()
+        assert (codec.records, codec.chain == chain) == (expected, not expected)
+    assert refused >= 4
 
 
 @settings(max_examples=30, deadline=None)

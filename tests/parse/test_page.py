@@ -15,8 +15,7 @@ from larbinpy.politeness.gate import answer_status
 from larbinpy.records import PAGE_TRUNCATED, Directive, Filtered, Kind, Outcome
 from larbinpy.url import LarbinBase
 from tests.records import page
-from tests.reference.linkbuffers import Link, read_links
-from tests.reference.linkentry import FORCE
+from tests.reference.linkbuffers import FORCE, Link, read_links
 
 if TYPE_CHECKING:
     from collections.abc import Callable

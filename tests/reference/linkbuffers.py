@@ -9,6 +9,9 @@ from dataclasses import dataclass
 LINK_HEAD = struct.Struct("<QHHHHBBBBBBHff")
 RESOLVED_HEAD = struct.Struct("<BBBBBBHI")
 FOUND_HEAD = struct.Struct("<BBBBI")
+GROUP_HEAD = struct.Struct("<HHII")
+FORCE = 8
+"""A link's flag: queue it even if seen."""
 
 
 class _WithHost:
@@ -52,6 +55,12 @@ class Link(_WithHost):
             0, 0.0, 0.0,
         )  # fmt: skip
         return head + self.url
+
+
+def group_of(*links: Link, via: bytes = b"", tag: bytes = b"") -> bytes:
+    """A ``link_group`` with its links."""
+    bare = b"".join(link.pack() for link in links)
+    return GROUP_HEAD.pack(len(via), len(tag), len(links), len(bare)) + via + tag + bare
 
 
 def read_links(buffer: bytes) -> list[Link]:

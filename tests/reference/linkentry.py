@@ -1,13 +1,10 @@
-"""Fingerprints, shards and forced entries, said plainly."""
+"""Fingerprints and shards, said plainly."""
 
 from __future__ import annotations
 
 import struct
 
-from tests.reference.linkbuffers import read_links
-
 WORD = 2**64 - 1
-FORCE = 8
 
 
 def _rotate(value: int, bits: int) -> int:
@@ -48,8 +45,3 @@ def fingerprint_of(key: bytes, domain: bytes, url: bytes) -> int:
 
 def shard(fp: int, shards: int) -> int:
     return (fp >> 48) * shards >> 16
-
-
-def with_forced(group_links: bytes, mask: bytes) -> bytes:
-    links = read_links(group_links)
-    return bytes(1 if link.flags & FORCE else new for link, new in zip(links, mask, strict=True))

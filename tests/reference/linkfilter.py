@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from larbinpy.records import MAX_URL_BYTES, Filtered
-from tests.reference.linkbuffers import Link, Resolved, read_resolved, resolved
-from tests.reference.linkentry import FORCE, fingerprint_of
+from tests.reference.linkbuffers import FORCE, Link, Resolved, read_resolved, resolved
+from tests.reference.linkentry import fingerprint_of
 from tests.reference.linkentry import shard as shard_of
 from tests.reference.mix import WORD, mix64
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.reference.linkbuffers import FORCE, read_links
 from tests.reference.logcodec import LINK, groups_of
 
 
@@ -17,3 +18,9 @@ def fingerprints(groups: bytes) -> bytes:
     return b"".join(
         fields[0].to_bytes(8, "little") for _, _, links in groups_of(groups) for fields, _ in links
     )
+
+
+def with_forced(groups: bytes, mask: bytes) -> bytes:
+    """The mask with 1 for every link that is queued even if seen."""
+    links = read_links(bare_links(groups))
+    return bytes(1 if link.flags & FORCE else new for link, new in zip(links, mask, strict=True))
