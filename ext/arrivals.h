@@ -2,7 +2,8 @@
  *
  * Names stand one behind the other in slabs; the index leads from the hash of a name to its host.
  * Hashes are keyed by a secret of the table, so the web cannot choose names that collide.
- * A block of arrivals is hashed first, so that the cache misses of its hosts overlap.
+ * A block of arrivals is hashed first, so that the cache misses of its hosts overlap; what belongs to
+ * the same host as the one before it is not looked up.
  */
 #ifndef LARBINPY_ARRIVALS_H
 #define LARBINPY_ARRIVALS_H
@@ -29,6 +30,7 @@ typedef struct {
     uint32_t host;
     uint8_t name_len;
     uint8_t level;
+    uint8_t is_next; /* of the same host as the one before: most links stay at home */
 } arrival;
 
 /* Find host name and level of one ENQ or MOVE record of at most `size` bytes; -1 = malformed. */
@@ -111,14 +113,24 @@ static inline uint32_t name_add(name_table *names, schedule *s, const uint8_t *n
     return number;
 }
 
+static inline void arrivals_hash(const name_table *names, arrival *block, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        arrival *one = &block[i];
+        one->is_next = i && one->name_len == one[-1].name_len &&
+                       !memcmp(one->name, one[-1].name, one->name_len);
+        if (!one->is_next) one->hash = name_hash(names, one->name, one->name_len);
+    }
+}
+
 /* Ask the processor for the memory that finding the hosts of a block will read. */
 static inline void arrivals_prefetch(const name_table *names, const schedule *s,
                                      const arrival *block, size_t count) {
     const hash_index *ix = &names->index;
     if (!ix->count) return;
     for (size_t i = 0; i < count; i++)
-        __builtin_prefetch(&ix->cells[index_start(ix, block[i].hash)]);
+        if (!block[i].is_next) __builtin_prefetch(&ix->cells[index_start(ix, block[i].hash)]);
     for (size_t i = 0; i < count; i++) {
+        if (block[i].is_next) continue;
         uint32_t number = ix->cells[index_start(ix, block[i].hash)].number;
         if (number) __builtin_prefetch(host_at(s, number - 1), 1);
     }
@@ -127,11 +139,14 @@ static inline void arrivals_prefetch(const name_table *names, const schedule *s,
 /* Find or make the hosts of a block, ask for the chunks that will be written; -1 = no memory. */
 static inline int arrivals_find(name_table *names, schedule *s, const piece_pool *pieces,
                                 arrival *block, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        block[i].hash = name_hash(names, block[i].name, block[i].name_len);
+    arrivals_hash(names, block, count);
     arrivals_prefetch(names, s, block, count);
     for (size_t i = 0; i < count; i++) {
         arrival *one = &block[i];
+        if (one->is_next) {
+            one->host = one[-1].host;
+            continue;
+        }
         one->host = name_find(names, s, one->name, one->name_len, one->hash);
         if (one->host == NONE)
             one->host = name_add(names, s, one->name, one->name_len, one->hash);

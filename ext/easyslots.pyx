@@ -6,7 +6,8 @@ The list has the order of their starts, so whoever is late stands at its front.
 Invariants:
 1. A slot is in the list from ``begin`` to ``end``, and has a job exactly then.
 2. ``_unasked`` is the oldest slot that ``late`` has not looked at; all newer ones are the same.
-3. libcurl goes where ``aim`` says, whatever the URL says; SNI and Host stay the URL's.
+3. libcurl goes where ``aim`` says, whatever the URL says; SNI and Host stay the URL's.  A URL that
+   says the address itself needs no word of it.
 
 The fields stand in ``larbinpy/_native/easyslots.pxd``.
 
@@ -16,7 +17,7 @@ Cost: O(1) each, some 100 ns beside libcurl's own.
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from libc.stdint cimport int64_t, uint8_t
-from libc.string cimport memcpy, strlen
+from libc.string cimport memcmp, memcpy, strlen
 from posix.time cimport CLOCK_MONOTONIC, CLOCK_REALTIME, clock_gettime, timespec
 
 from larbinpy._native.jobs cimport FetchJob, FetchResult, new_result
@@ -59,6 +60,12 @@ cdef uint8_t *put_address(uint8_t *out, bytes ip) except NULL:
     out += strlen(<char *>out)
     out[0] = c"]"
     return out + 1
+
+
+cdef inline bint is_text(bytes text, const uint8_t *other, size_t size) noexcept:
+    return <size_t>PyBytes_GET_SIZE(text) == size and not memcmp(
+        PyBytes_AS_STRING(text), other, size
+    )
 
 
 @cython.final
@@ -104,11 +111,20 @@ cdef class Slot:
             raise ValueError("a port has 16 bits and is not 0")
         memcpy(target, b"::", 2)
         out = put_address(target + 2, job.ip)
+        if is_text(job.host, target + 2, out - target - 2):
+            self._aim_nowhere()
+            return
         out[0] = c":"
         out = put_number(out + 1, job.port)
         self._ip = b""  # in case libcurl refuses
         self._setopt(CONNECT_TO, [target[:out - target]])
         self._ip, self._port = job.ip, job.port
+
+    cdef int _aim_nowhere(self) except -1:
+        if self._ip:
+            self.easy.unsetopt(CONNECT_TO)
+            self._ip = b""
+        return 0
 
     cpdef FetchResult result(
         self, FetchJob job, object outcome, bint keeps_body, bint is_truncated, str reason,

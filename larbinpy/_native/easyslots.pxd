@@ -29,6 +29,7 @@ cdef class Slot:
 
     cpdef object keep(self, bint is_kept)
     cpdef object aim(self, FetchJob job)
+    cdef int _aim_nowhere(self) except -1
     cpdef FetchResult result(
         self, FetchJob job, object outcome, bint keeps_body, bint is_truncated, str reason,
         int64_t end_ns,

@@ -80,6 +80,20 @@ def test_connection_is_not_kept_when_told_so(client: Client) -> None:
     assert (server.connections, len(server.requests)) == (3, 4)
 
 
+def test_addresses_in_urls_are_asked_whatever_was_asked_before(client: Client) -> None:
+    """One handle, in turns for a name at one address and for a URL that says another."""
+    with Server(answer(PAGE), address="0.0.0.0") as server:
+        for last in (1, 2, 1):
+            said = b"127.0.0.%d" % last
+            client.submit(job_for(server.port, host=b"a.test", ip=bytes((127, 0, 0, 9))))
+            client.wait(1)
+            client.submit(job_for(server.port, host=said, ip=bytes((127, 0, 0, last))))
+            client.wait(1)
+    hosts = [head.partition(b"Host: ")[2].partition(b":")[0] for head in server.requests]
+    assert hosts == [b"a.test", b"127.0.0.1", b"a.test", b"127.0.0.2", b"a.test", b"127.0.0.1"]
+    assert server.connections == 3
+
+
 def test_connection_belongs_to_its_address(client: Client) -> None:
     """The same host at another address gets another connection."""
     with Server(answer(PAGE), address="0.0.0.0") as server:

@@ -26,6 +26,9 @@ class Handle:
             raise pycurl.error(3, "no")
         self.said.append((option, value))
 
+    def unsetopt(self, option: int) -> None:
+        self.said.append((option, None))
+
     def getinfo(self, what: int) -> int:
         assert what == pycurl.REQUEST_SIZE
         return 77
@@ -35,8 +38,10 @@ def slot() -> Slot:
     return Slot(Handle(), Transfer(print, (b"text/html",)))
 
 
-def job(number: int = 1, ip: bytes = b"\x7f\0\0\1", port: int = 80) -> FetchJob:
-    return FetchJob(number, b"http://a.test/", b"a.test", port, https=False, ip=ip)
+def job(
+    number: int = 1, ip: bytes = b"\x7f\0\0\1", port: int = 80, host: bytes = b"a.test"
+) -> FetchJob:
+    return FetchJob(number, b"http://%b/" % host, host, port, https=False, ip=ip)
 
 
 @pytest.mark.parametrize(
@@ -51,6 +56,28 @@ def test_a_handle_is_aimed_once(ip: bytes, target: bytes) -> None:
     assert one.easy.said == [(pycurl.CONNECT_TO, [target])]
     one.aim(job(ip=ip, port=81))
     assert one.easy.said[1:] == [(pycurl.CONNECT_TO, [target.replace(b":80", b":81")])]
+
+
+@pytest.mark.parametrize(
+    ("ip", "host"), [(b"\x7f\0\0\1", b"127.0.0.1"), (bytes(15) + b"\1", b"[::1]")]
+)
+def test_a_url_that_says_its_address_needs_no_aim(ip: bytes, host: bytes) -> None:
+    """An earlier one is taken back, and a later one set again."""
+    one = slot()
+    one.aim(job(ip=ip, host=host))
+    assert one.easy.said == []
+    one.aim(job(ip=ip))
+    one.aim(job(ip=ip, host=host, port=81))
+    one.aim(job(ip=ip, host=host, port=81))
+    one.aim(job(ip=ip))
+    assert [value and len(value) for _, value in one.easy.said] == [1, None, 1]
+
+
+def test_a_url_that_says_another_address_is_aimed() -> None:
+    """The address that was judged is the one that is asked."""
+    one = slot()
+    one.aim(job(ip=b"\x7f\0\0\1", host=b"127.0.0.10"))
+    assert one.easy.said == [(pycurl.CONNECT_TO, [b"::127.0.0.1:80"])]
 
 
 def test_what_libcurl_refuses_is_not_aimed_at() -> None:
