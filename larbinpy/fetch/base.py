@@ -60,7 +60,6 @@ class FetchOptions:
     user_agent: bytes
     sender: bytes = b""
     """Value of the From field; empty sends none."""
-    accept: bytes = b"*/*"
     accept_encoding: bytes = b"gzip, br, zstd, deflate"
     connections: int = 1000
     """Most requests at a time."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from larbinpy.proxy import Proxy
 from larbinpy.records import FetchResult, Outcome
 from larbinpy.testing.scripts import answer, answer_and_close, answer_and_stall, response
 from larbinpy.testing.servers import Connection, Server
@@ -46,9 +47,13 @@ def test_page_arrives_whole(client: Client) -> None:
     assert 0 <= result.duration_us < 60_000_000
 
 
-def test_request_line_and_fields() -> None:
-    """The URL goes out as it is, with our identity and the codings we can undo."""
-    client = Client(sender=b"me@a.test")
+@pytest.mark.parametrize("headers", [{}, {b"http://other.test:80": (b"Accept-Encoding: x",)}])
+def test_request_line_and_fields(headers: dict[bytes, tuple[bytes, ...]]) -> None:
+    """The URL goes out as it is, with our identity and the codings we can undo.
+
+    That other origins get other fields changes nothing.
+    """
+    client = Client(sender=b"me@a.test", headers=headers)
     with Server(answer(PAGE)) as server:
         client.get(server, b"/a/../b%2E?x=%20")
     client.close()
@@ -222,6 +227,19 @@ def test_environment_proxy_is_ignored(client: Client, monkeypatch: pytest.Monkey
             monkeypatch.setenv(name, f"http://127.0.0.1:{proxy.port}")
         assert client.get(server).outcome is Outcome.SUCCESS
     assert (server.connections, proxy.connections) == (1, 0)
+
+
+def test_environment_leads_around_no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who configures a proxy wants to be seen by nobody else."""
+    monkeypatch.setenv("no_proxy", "*")
+    monkeypatch.setenv("NO_PROXY", "a.test")
+    with Server(answer(PAGE)) as server, Server(answer(PAGE)) as proxy:
+        client = Client(proxy=Proxy("http", "127.0.0.1", proxy.port), proxy_ip="127.0.0.1")
+        client.submit(job_for(server.port, ip=b""))
+        (result,) = client.wait(1)
+        client.close()
+    assert result.outcome is Outcome.SUCCESS
+    assert (server.connections, proxy.connections) == (0, 1)
 
 
 def test_private_addresses_are_refused() -> None:
