@@ -171,7 +171,7 @@ class PersistentFifo:
 
         Cost: one crossing; one write system call per 16 KiB or ``flush``.
         """
-        writer = self._tail.room()
+        writer = self._tail.room(len(groups))
         base = writer.number << SEGMENT_SHIFT | writer.end
         first_lsn = writer.next_lsn
         records, offsets = writer.codec.encode_links(groups, mask, first_lsn)

@@ -6,11 +6,11 @@ old one is.  Only that may fail, so an append that raises has taken nothing and 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from larbinpy.frontier.lookup import Lookup
 from larbinpy.frontier.segment import Header, SegmentState
-from larbinpy.frontier.writer import SegmentWriter
+from larbinpy.frontier.writer import BUFFER_BYTES, SegmentWriter
 
 if TYPE_CHECKING:
     from larbinpy.frontier.disk import Disk
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from larbinpy.frontier.settings import Settings
     from larbinpy.frontier.shelf import Shelf
     from larbinpy.frontier.syncer import Syncer
-
-BUFFER_BYTES: Final = 16 << 10
 
 
 class Tail:
@@ -62,12 +60,15 @@ class Tail:
         )
         return writer
 
-    def room(self) -> SegmentWriter:
-        """The writer to append to; all that can fail in appending happens here."""
+    def room(self, size: int = 0) -> SegmentWriter:
+        """The writer to append to; all that can fail in appending happens here.
+
+        ``size``: of what comes, about: many records are not copied behind others.
+        """
         writer = self.writer
         if writer.is_sealed or writer.end >= self._settings.segment_bytes:
             self.rotate()
-        elif writer.buffered >= BUFFER_BYTES:
+        elif writer.buffered and writer.buffered + size >= BUFFER_BYTES:
             writer.flush()
         return self.writer
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from larbinpy._native.logcodec import Codec
 from larbinpy.frontier.disk import storage_errors, write_at
@@ -18,13 +18,17 @@ if TYPE_CHECKING:
     from larbinpy.frontier.segment import Header
 
 
+BUFFER_BYTES: Final = 16 << 10
+"""More is written before anything is added to it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Chunk:
     """Bytes that were written to a segment and are not known to be on the medium."""
 
     segment: int
     offset: int
-    data: bytearray
+    data: bytes | bytearray
 
 
 class SegmentWriter:
@@ -70,7 +74,7 @@ class SegmentWriter:
         self.unsynced_bytes = 0
         self._keeps_unsynced = keeps_unsynced
         self._unsynced: list[Chunk] = []
-        self._buffer = bytearray(header.pack())
+        self._buffer: bytes | bytearray = bytearray(header.pack())
         self._disk = disk
         with storage_errors(self.path):
             self.fd = disk.create(self.path)
@@ -93,13 +97,18 @@ class SegmentWriter:
         return len(self._buffer)
 
     @property
-    def buffer(self) -> bytearray:
+    def buffer(self) -> bytes | bytearray:
         """Those bytes; they go to ``written_end``. Not to be changed, nor kept."""
         return self._buffer
 
     def append(self, records: bytes, *, count: int) -> None:
-        """Take records that ``codec`` encoded from ``next_lsn`` on."""
-        self._buffer += records
+        """Take records that ``codec`` encoded from ``next_lsn`` on; many are not copied."""
+        if not self._buffer and len(records) >= BUFFER_BYTES:
+            self._buffer = records
+        elif isinstance(self._buffer, bytearray):
+            self._buffer += records
+        else:
+            self._buffer = bytearray(self._buffer + records)
         self.next_lsn += count
 
     def append_one(self, kind: RecordType, payload: bytes) -> int:

@@ -10,7 +10,7 @@ import pytest
 from larbinpy.errors import StorageError
 from larbinpy.frontier.backlog import Backlog
 from larbinpy.frontier.payloads import HostState, Retry, done_entry
-from larbinpy.frontier.tail import BUFFER_BYTES
+from larbinpy.frontier.writer import BUFFER_BYTES
 from larbinpy.records import Outcome, ParsedPage
 from tests.frontier.logs import FailingDisk, open_log, places_of, put, reopened, waiting
 

@@ -10,7 +10,7 @@ from larbinpy._native.hosts import HostTable
 from larbinpy.dedup.seen import ExactSeen
 from larbinpy.errors import StorageError
 from larbinpy.frontier.frontier import Frontier
-from larbinpy.frontier.tail import BUFFER_BYTES
+from larbinpy.frontier.writer import BUFFER_BYTES
 from larbinpy.records import Outcome, ParsedPage
 from tests.frontier.logs import FailingDisk, end, is_balanced, links, open_log, reopened, waiting
 

@@ -39,3 +39,40 @@ def test_segment_bytes_never_change(tmp_path: Path) -> None:
     data = writer.path.read_bytes()
     assert writer.path.name == "q-00000001-0000000000000002.seg"
     assert hashlib.sha256(data).hexdigest() == GOLDEN
+
+
+class Watched(Disk):
+    """Keeps what it is given to write."""
+
+    __slots__ = ("written",)
+
+    def __init__(self) -> None:
+        self.written: list[bytes | bytearray] = []
+
+    def pwrite(self, fd: int, data: bytes | bytearray, offset: int) -> int:
+        """See ``Disk``."""
+        self.written.append(data)
+        return super().pwrite(fd, data, offset)
+
+
+def test_many_records_are_written_where_they_lie(tmp_path: Path) -> None:
+    """Few gather in a buffer; whatever comes behind many, the file has all in their order."""
+    disk = Watched()
+    writer = SegmentWriter(disk, tmp_path, Header(UUID, 1, 1, 1), counts=bytes(80))
+    start = writer.end
+    batches = [bytes([number]) * size for number, size in enumerate((100, 20_000, 30, 20_000, 7))]
+    writer.append(batches[0], count=1)
+    writer.flush()
+    for batch in batches[1:]:
+        writer.append(batch, count=1)
+        if batch is batches[1]:
+            writer.flush()
+            assert disk.written[-1] is batch
+    writer.append(batches[0], count=1)
+    writer.flush()
+    writer.append(batches[1], count=1)
+    writer.append(batches[2], count=1)
+    writer.flush()
+    writer.close()
+    expected = b"".join([*batches, batches[0], batches[1], batches[2]])
+    assert writer.path.read_bytes()[start:] == expected
