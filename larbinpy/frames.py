@@ -10,7 +10,6 @@ import os
 import select
 import socket
 import struct
-import threading
 from array import array
 from collections import deque
 from dataclasses import dataclass
@@ -23,7 +22,6 @@ MAX_PAYLOAD: Final = 1 << 20
 FLAG_DESCRIPTOR: Final = 1
 
 _HEAD: Final = struct.Struct("<IBBHI")
-_RECEIVE_BYTES: Final = 1 << 18
 _MAX_DESCRIPTORS: Final = 64
 _MAX_PIECES: Final = 512
 """Given to the kernel by one call; it takes 1,024 at most."""
@@ -41,15 +39,6 @@ class FrameType(IntEnum):
     CONTROL = 16
 
 
-class _Buffer(threading.local):
-    """What a call reads goes through here, in all channels of a thread: a buffer made for each call
-    would cost more than its bytes, and another thread's bytes must not come between."""
-
-    def __init__(self) -> None:
-        self.view = memoryview(bytearray(_RECEIVE_BYTES))
-
-
-_BUFFER: Final = _Buffer()
 _ANCILLARY_BYTES: Final = socket.CMSG_SPACE(_MAX_DESCRIPTORS * 4)
 _KNOWN_TYPES: Final = frozenset(FrameType)
 
@@ -87,6 +76,48 @@ class _Outgoing:
         return not sent
 
 
+class _Begun:
+    """A frame that is being received: a piece is what one call has read."""
+
+    __slots__ = ("_head", "_pieces", "has_head", "missing")
+
+    def __init__(self) -> None:
+        self._begin()
+
+    def _begin(self) -> None:
+        self._pieces: list[bytes] = []
+        self.missing = _HEAD.size
+        """Bytes that the frame lacks, or its head while that is not whole."""
+        self.has_head = False
+
+    def add(self, piece: bytes) -> None:
+        """Take what was read.
+
+        Raises:
+            FormatError: that is no frame.
+        """
+        self._pieces.append(piece)
+        self.missing -= len(piece)
+        if not self.missing and not self.has_head:
+            self._head = _HEAD.unpack(self._whole())
+            length, kind, *_ = self._head
+            if length > MAX_PAYLOAD or kind not in _KNOWN_TYPES:
+                raise FormatError(f"not a frame: type {kind}, {length} bytes")
+            self._pieces, self.missing, self.has_head = [], length, True
+
+    def _whole(self) -> bytes:
+        return self._pieces[0] if len(self._pieces) == 1 else b"".join(self._pieces)
+
+    def taken(self, descriptors: deque[int]) -> Frame:
+        """The frame, of which nothing is missing; the next one begins."""
+        _, kind, flags, count, seq = self._head
+        if flags >> 1 > len(descriptors):
+            raise FormatError(f"a frame of type {kind} came without its descriptors")
+        payload = self._whole()
+        self._begin()
+        return Frame(kind, count, seq, payload, [descriptors.popleft() for _ in range(flags >> 1)])
+
+
 class Channel:
     """One end of a stream socket between two processes.
 
@@ -96,12 +127,12 @@ class Channel:
     stays true.
     """
 
-    __slots__ = ("_descriptors", "_inbox", "_outbox", "_seq", "_sock", "is_closed", "pending_bytes")
+    __slots__ = ("_begun", "_descriptors", "_outbox", "_seq", "_sock", "is_closed", "pending_bytes")
 
     def __init__(self, sock: socket.socket) -> None:
         sock.setblocking(False)
         self._sock = sock
-        self._inbox = bytearray()
+        self._begun = _Begun()
         self._outbox: deque[_Outgoing] = deque()
         self._descriptors: deque[int] = deque()
         self._seq = 0
@@ -208,67 +239,34 @@ class Channel:
         Raises:
             FormatError: the peer sent something that is not a frame; the channel is of no use.
 
-        Cost: a frame is copied once, the one that came in pieces twice.
+        Cost: two system calls a frame, and no copy beside the kernel's, unless it came in pieces.
         """
         frames: list[Frame] = []
-        buffer = _BUFFER.view
-        while not self.is_closed:
-            try:
-                size, ancillary, _, _ = self._sock.recvmsg_into([buffer], _ANCILLARY_BYTES)
-            except BlockingIOError:
-                break
-            except OSError:
-                size, ancillary = 0, []
-            for level, kind, data in ancillary:
-                if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
-                    self._descriptors.extend(array("i", data))
-            if not size:
-                self.is_closed = True
-            self._take(buffer[:size], frames)
-            if size < _RECEIVE_BYTES:
-                break
+        while not self.is_closed and (frame := self._next()):
+            frames.append(frame)
         return frames
 
-    def _take(self, data: memoryview, frames: list[Frame]) -> None:
-        """Take what has arrived: whole frames, and the beginning of one that waits for its rest."""
-        inbox = self._inbox
-        while inbox and data:
-            missing = _missing(inbox)
-            inbox += data[:missing]
-            data = data[missing:]
-            if not _missing(inbox):
-                with memoryview(inbox) as whole:
-                    self._split(whole, frames)
-                inbox.clear()
-        inbox += data[self._split(data, frames) :]
+    def _next(self) -> Frame | None:
+        """The next frame, when all of it has arrived."""
+        try:
+            while self._begun.missing:
+                self._read(self._begun.missing)
+        except BlockingIOError:
+            return None
+        except OSError:
+            self.is_closed = True
+            return None
+        return self._begun.taken(self._descriptors)
 
-    def _split(self, data: memoryview, frames: list[Frame]) -> int:
-        """Add the whole frames that stand there; returns where they end."""
-        at = 0
-        while len(data) - at >= _HEAD.size:
-            length, kind, flags, count, seq = _head(data, at)
-            end = at + _HEAD.size + length
-            if end > len(data):
-                break
-            if flags >> 1 > len(self._descriptors):
-                raise FormatError(f"a frame of type {kind} came without its descriptors")
-            fds = [self._descriptors.popleft() for _ in range(flags >> 1)]
-            payload = bytes(data[at + _HEAD.size : end])
-            frames.append(Frame(kind, count, seq, payload, fds))
-            at = end
-        return at
-
-
-def _head(data: bytearray | memoryview, at: int) -> tuple[int, int, int, int, int]:
-    """Length, type, flags, count and seq of a frame."""
-    length, kind, flags, count, seq = _HEAD.unpack_from(data, at)
-    if length > MAX_PAYLOAD or kind not in _KNOWN_TYPES:
-        raise FormatError(f"not a frame: type {kind}, {length} bytes")
-    return length, kind, flags, count, seq
-
-
-def _missing(begun: bytearray) -> int:
-    """Bytes that a frame lacks, or its head while that is not whole."""
-    if len(begun) < _HEAD.size:
-        return _HEAD.size - len(begun)
-    return _HEAD.size + _head(begun, 0)[0] - len(begun)
+    def _read(self, size: int) -> None:
+        """Read at most so many bytes of a frame; descriptors come with the first one."""
+        if self._begun.has_head:
+            data = self._sock.recv(size)
+        else:
+            data, ancillary, _, _ = self._sock.recvmsg(size, _ANCILLARY_BYTES)
+            for level, kind, numbers in ancillary:
+                if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+                    self._descriptors.extend(array("i", numbers))
+        if not data:
+            raise ConnectionResetError
+        self._begun.add(data)
