@@ -145,6 +145,7 @@ cdef class FetchResult:
         reason: for humans, when the outcome alone does not say it.
         is_swallowed: the kept connection that it went out on was closed under it: nobody is to
             blame.
+        is_unsent: it found no way out of this machine, or none to its proxy.
     """
 
     job: FetchJob
@@ -159,3 +160,4 @@ cdef class FetchResult:
     bytes_written: cython.ulonglong = 0
     reason: str = ""
     is_swallowed: cython.bint = False
+    is_unsent: cython.bint = False

@@ -38,6 +38,7 @@ cdef class FetchResult:
     cdef public unsigned long long bytes_written
     cdef public str reason
     cdef public bint is_swallowed
+    cdef public bint is_unsent
 
 
 cdef FetchResult new_result()

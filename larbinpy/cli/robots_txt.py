@@ -74,7 +74,7 @@ class RobotsAsker:
         self._next_ns: dict[bytes, int] = {}
         self._is_askable = network.askable(config)
         self._is_allowed = network.allowed(config)
-        self._resolver = network.make_resolver(config, self._loop, self._clock)
+        self._resolver = network.make_resolver(config, self._loop, self._clock, is_patient=False)
         self._directory = tempfile.TemporaryDirectory()  # of caFile's certificates
         options = fetch_options(config, 1, Path(self._directory.name))
         self._fetcher = CurlFetcher(options, self._loop)

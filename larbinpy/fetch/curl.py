@@ -20,7 +20,15 @@ from larbinpy.fetch.closers import Closers
 from larbinpy.fetch.framing import FramingWatch
 from larbinpy.fetch.guard import Guard
 from larbinpy.fetch.handles import CUT_KINDS, SETOPT_ERRORS, SlotMaker
-from larbinpy.fetch.outcomes import BAD_CERTIFICATE, OK, Abort, Verdict, classify, printable
+from larbinpy.fetch.outcomes import (
+    BAD_CERTIFICATE,
+    OK,
+    Abort,
+    Verdict,
+    classify,
+    is_unsent,
+    printable,
+)
 from larbinpy.fetch.room import Room
 from larbinpy.fetch.unverified import Unverified
 from larbinpy.fetch.wire import shut_down
@@ -206,6 +214,9 @@ class CurlFetcher:
         if abort == Abort.REPEATED:
             result.is_swallowed = True
             self._closers.note(job)
+        result.is_unsent = is_unsent(
+            code, slot.easy.getinfo(pycurl.OS_ERRNO), has_proxy=bool(self._options.proxy)
+        )
         self._done.append(result)
         self._recover(1)
 

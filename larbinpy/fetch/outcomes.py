@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from enum import IntEnum
 from typing import Final, NamedTuple
 
@@ -35,7 +36,12 @@ OK: Final = 0
 BAD_CERTIFICATE: Final = 60
 _PARTIAL: Final = 18
 _TIMED_OUT: Final = 28
-_NO_CONNECTION: Final = frozenset({5, 6, 7, 45, 89, 97})
+_REFUSED: Final = 7
+_NO_PROXY: Final = frozenset({5, _REFUSED})
+_NO_CONNECTION: Final = frozenset({*_NO_PROXY, 6, 45, 89, 97})
+_NO_WAY_OUT: Final = frozenset(
+    {errno.ENETDOWN, errno.ENETUNREACH, errno.EHOSTDOWN, errno.EHOSTUNREACH}
+)
 _TLS: Final = frozenset({35, 53, 54, 58, 59, 60, 64, 66, 77, 80, 82, 83, 90, 91, 98})
 _TOO_BIG: Final = 63
 
@@ -110,6 +116,16 @@ def _by_code(code: int, *, is_connected: bool, text: str) -> Verdict:
     else:
         outcome = Outcome.PROTOCOL_ERROR
     return Verdict(outcome, text or f"libcurl error {code}")
+
+
+def is_unsent(code: int, os_error: int, *, has_proxy: bool) -> bool:
+    """Whether a request found no way out of this machine, or none to its proxy.
+
+    Args:
+        code: libcurl's result.
+        os_error: why the system made no connection.
+    """
+    return code in _NO_PROXY if has_proxy else code == _REFUSED and os_error in _NO_WAY_OUT
 
 
 def printable(text: str) -> str:

@@ -113,9 +113,18 @@ def refusal(config: Config) -> str:
 
 
 def make_resolver(
-    config: Config, loop: EventLoop, clock: Clock, say: Callable[[str], None] = lambda _: None
+    config: Config,
+    loop: EventLoop,
+    clock: Clock,
+    say: Callable[[str], None] = lambda _: None,
+    *,
+    is_patient: bool = True,
 ) -> Resolver:
-    """What looks names up; ``say`` is told of an outage of the name servers.
+    """What looks names up.
+
+    Args:
+        say: is told of an outage of the name servers.
+        is_patient: names wait for the end of an outage.
 
     Raises:
         ConfigError: ``hostsFile`` cannot be read.
@@ -134,5 +143,6 @@ def make_resolver(
         parallel=config.dns_connexions,
         hosts=hosts,
         servers=[config.name_server] if config.name_server else [],
+        is_patient=is_patient,
         say=say,
     )

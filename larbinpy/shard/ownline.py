@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 FRIENDS: Final = 8
 CHARGED: Final = 10_000
 """Tries in vain since somebody was heard, which are taken back when our line was down."""
+TRIALS: Final = 8
+"""Requests that find out, when nobody has answered yet, whether anybody can be reached: the hosts
+of some may only have addresses of a family that this machine has not."""
 _PROBE_AGAIN_NS: Final = 250_000_000
 
 
@@ -46,7 +49,7 @@ class OwnLine:
 
     __slots__ = (
         "_charged", "_friends", "_held", "_is_friend_asked", "_line", "_ours", "_say",
-        "_strangers", "_table", "_taken_back", "outages",
+        "_strangers", "_table", "_taken_back", "outages", "trials",
     )  # fmt: skip
 
     def __init__(self, line: Line, table: HostTable, say: Callable[[str], None]) -> None:
@@ -60,6 +63,8 @@ class OwnLine:
         self._ours: list[FetchResult] = []
         self._charged: deque[Charge] = deque(maxlen=CHARGED)
         self._taken_back: list[Charge] = []
+        self.trials = 0
+        """Ordinary requests that may be made while the line is not fine."""
         self.outages = 0
         """In this run."""
 
@@ -72,9 +77,12 @@ class OwnLine:
 
     def heard(self, now_ns: int) -> None:
         """Somebody has answered, whatever it was."""
-        if not self._line.heard(now_ns):
-            return
-        if self.outages and self._line.was_down:
+        if self._line.heard(now_ns):
+            self._ended(now_ns)
+
+    def _ended(self, now_ns: int) -> None:
+        """Of a suspicion nothing is said; what was held in an outage was its fault."""
+        if self._line.was_down:
             seconds = (now_ns - self._line.since_ns) / 1e9
             self._say(f"our own line is back after {seconds:.0f} s")
             self._ours += self._held
@@ -94,11 +102,20 @@ class OwnLine:
     def silent(self, result: FetchResult, now_ns: int) -> None:
         """A request had no answer."""
         job = result.job
-        if job.kind is Kind.RETRY:
-            self._probe_failed(now_ns - result.duration_us * 1000, now_ns)
-        else:
-            self._strangers.append(job)
-            self._line.silent(job.ip or job.host, now_ns)  # a proxy does not tell addresses
+        if job.kind is Kind.RETRY or self._is_blind:
+            begun_ns = now_ns - result.duration_us * 1000
+            self._probe_failed(begun_ns, now_ns, is_unsent=result.is_unsent)
+            return
+        self._strangers.append(job)
+        address = job.ip or job.host  # a proxy does not tell addresses
+        is_news = self._line.silent(address, now_ns, is_unsent=result.is_unsent)
+        if is_news and self._line.state is State.DOWN:
+            self._began(f" ({result.reason})")
+
+    @property
+    def _is_blind(self) -> bool:
+        """Whether the line is down, and nobody is known who could be asked when it is back."""
+        return self._line.state is State.DOWN and not self._friends
 
     # --- what it costs -------------------------------------------------------------------------
 
@@ -149,6 +166,10 @@ class OwnLine:
         if self.is_fine or now_ns < self._line.probe_ns:
             return None
         self._line.probe_ns = now_ns + _PROBE_AGAIN_NS
+        if self._is_blind:
+            self._is_friend_asked = False
+            self.trials = TRIALS
+            return None
         self._is_friend_asked = bool(self._friends)
         known = self._friends or self._strangers
         for _ in range(len(known)):
@@ -156,17 +177,25 @@ class OwnLine:
             if self._table.visit(known[0].host_id, now_ns) == 0:
                 return replace(known[0], id=page_id, kind=Kind.RETRY, attempt=0)
         if not self._friends:
-            self._probe_failed(now_ns, now_ns)
+            self._probe_failed(now_ns, now_ns, is_unsent=False)
         return None
 
     def probe_ns(self) -> int:
         """When the next probe is due; -1 while the line is fine."""
         return -1 if self.is_fine else self._line.probe_ns
 
-    def _probe_failed(self, begun_ns: int, now_ns: int) -> None:
-        is_settled = self._line.probed(begun_ns, now_ns, is_friend=self._is_friend_asked)
-        if is_settled and not self.is_fine:
-            self.outages += 1
-            self._say("nobody answers: our own line seems to be down; waiting until it is back")
-            self._taken_back += self._charged
-            self._charged.clear()
+    def _probe_failed(self, begun_ns: int, now_ns: int, *, is_unsent: bool) -> None:
+        is_settled = self._line.probed(
+            begun_ns, now_ns, is_friend=self._is_friend_asked, is_unsent=is_unsent
+        )
+        if is_settled and self.is_fine:
+            self._ended(now_ns)
+        elif is_settled:
+            self._began()
+
+    def _began(self, why: str = "") -> None:
+        self.outages += 1
+        self._say(f"nobody answers: our own line seems to be down{why}; waiting until it is back")
+        self._taken_back += self._charged
+        self._charged.clear()
+        self.trials = 0

@@ -90,6 +90,8 @@ class Requests:
         except StorageError as error:
             self._flow.refused(error)
             return
+        if jobs:
+            self._manners.line.trials = 0
         refused = self._scope.refused(jobs)
         if not refused and self._is_unlimited():
             plain, jobs = self._plain.sort(jobs, now)
@@ -120,13 +122,15 @@ class Requests:
         flow = self._flow
         if not flow.is_fetching or flow.refusal or self._handover.nbytes >= self._parts.body_bytes:
             return 0
-        if not (self._manners.line.is_fine and self._scope.is_known):
+        line = self._manners.line
+        most = TAKE_MAX if line.is_fine else line.trials
+        if not (most and self._scope.is_known):
             return 0
         held = self._frontier.held
         if held > self._parts.credit // HELD_PART:
             self._frontier.hurry()
         credit = self._parts.credit - flow.in_flight - len(self._handover) - flow.unwritten - held
-        return min(self._fetcher.free(), credit, self._tickets.left(), TAKE_MAX)
+        return min(self._fetcher.free(), credit, self._tickets.left(), most)
 
     def wait_s(self, now: int, longest_ns: int) -> float:
         """Time until the next request may begin, at most ``longest_ns``."""

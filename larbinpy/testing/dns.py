@@ -23,6 +23,17 @@ SPOOFED: Final = "192.0.2.66"
 """What an answer with a wrong id says."""
 
 
+class _Everything(frozenset[str]):
+    """Holds whatever is asked for."""
+
+    def __contains__(self, _: object) -> bool:
+        return True
+
+
+EVERY_NAME: Final = _Everything()
+"""For a server that says nothing, or nothing but SERVFAIL."""
+
+
 class Record(NamedTuple):
     """One resource record; ``value`` is an address, or a name for a CNAME."""
 
@@ -38,8 +49,8 @@ class DnsServer:
 
     Args:
         table: name -> its records; a name that is not in it does not exist.  It may be changed.
-        silent: names that get no answer.
-        broken: names that get SERVFAIL.
+        silent: names that get no answer.  It may be changed.
+        broken: names that get SERVFAIL.  It may be changed.
         cut: names whose answer over UDP is cut, with the advice to ask over TCP.
         spoofed: names for which an answer with a wrong id, and the address 192.0.2.66, comes first.
 

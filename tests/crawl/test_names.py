@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from larbinpy.testing.dns import AAAA, CNAME, A, DnsServer, Record
+from larbinpy.dns.lookups import MAX_LOOKUPS
+from larbinpy.testing.dns import AAAA, CNAME, EVERY_NAME, A, DnsServer, Record
 from larbinpy.testing.scripts import answer, response
 from larbinpy.testing.servers import EVERY_ADDRESS, Server
 from tests.crawl.crawls import Crawl
+from tests.patience import PATIENCE_S, wait_until
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,6 +33,8 @@ TABLE: Final = {
 }
 SILENT: Final = frozenset(f"dead{n}.test" for n in range(100))
 KEYS: Final = {"allowPrivateAddresses": "", "waitDurationIP": "0", "connectTimeout": "60s"}
+QUERIES: Final = 2
+"""Of a lookup that nobody answers."""
 PAGE: Final = answer(response(b"<p>page"))
 
 
@@ -66,6 +70,18 @@ def test_every_kind_of_name(tmp_path: Path) -> None:
         f"http://{shown.get(name, name)}:{server.port}/": outcome for name, outcome in names.items()
     }
     assert run.outcomes() == expected
+
+
+def test_a_crawl_may_begin_before_its_name_servers(tmp_path: Path) -> None:
+    """A name that was asked for as often as a dead one is none, for nobody was heard yet."""
+    with Server(PAGE) as server, DnsServer(TABLE, broken=EVERY_NAME) as dns:
+        run = Crawl(tmp_path, {**KEYS, "nameServer": dns.address})
+        url = f"http://plain.test:{server.port}/"
+        with run.start([url]) as process:
+            assert wait_until(lambda: dns.asked["plain.test", A] >= MAX_LOOKUPS * QUERIES)
+            dns.broken = frozenset()
+            assert process.wait(PATIENCE_S) == 0, run.output
+    assert run.outcomes() == {url: "success"}
 
 
 @pytest.mark.slow

@@ -1,15 +1,18 @@
 from __future__ import annotations
 
+import socket
 import time
+from contextlib import suppress
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from larbinpy.clock import SystemClock
-from larbinpy.dns.resolver import AresResolver
+from larbinpy.dns.resolver import AresResolver, system_servers
 from larbinpy.testing.clock import FakeClock
-from larbinpy.testing.dns import AAAA, CNAME, A, DnsServer, Record
+from larbinpy.testing.dns import AAAA, CNAME, EVERY_NAME, A, DnsServer, Record
 from tests.patience import PATIENCE_S
 
 if TYPE_CHECKING:
@@ -73,15 +76,16 @@ def ask(loop: EventLoop, resolver: AresResolver, *hosts: bytes) -> list[Answer]:
     return found
 
 
-def ask_nothing(loop: EventLoop, resolver: AresResolver) -> list[Answer]:
-    """What comes without a question of this call."""
+def ask_nothing(loop: EventLoop, resolver: AresResolver, count: int = 1) -> list[Answer]:
+    """So many answers that come without a question of this call."""
+    found: list[Answer] = []
     deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline:
-        found = resolver.answers()
-        if found:
-            return found
+        found += resolver.answers()
+        if len(found) >= count:
+            break
         loop.poll(0.05)
-    return []
+    return found
 
 
 def ips(loop: EventLoop, resolver: AresResolver, host: bytes) -> tuple[bytes, ...]:
@@ -225,39 +229,80 @@ def test_dead_names_do_not_hold_up_others(server: DnsServer, loop: EventLoop) ->
     assert (answer.host, server.asked["a.test", A]) == (b"a.test", before + 1)
 
 
-class Everything(frozenset[str]):
-    """Holds whatever is asked for."""
-
-    def __contains__(self, _: object) -> bool:
-        return True
-
-
-def test_an_outage_of_the_name_servers_is_no_names_fault(
-    server: DnsServer, loop: EventLoop
-) -> None:
-    """xroche/httrack#1392: until they answer again the lookup is held; then it may be repeated."""
-    clock = FakeClock()
-    said: list[str] = []
-    resolver = AresResolver(loop, clock, servers=[server.address], say=said.append)
-    ask(loop, resolver, b"a.test")
-    clock.pass_s(1)
-    server.broken, usual = Everything(), server.broken
-    resolver.submit(b"both.test")
+def wait_for(loop: EventLoop, resolver: AresResolver, clock: FakeClock, said: list[str]) -> None:
+    """Until an outage is told; nobody has an answer before."""
     deadline = time.monotonic() + PATIENCE_S
     while not said and time.monotonic() < deadline:
         assert resolver.answers() == []
         clock.pass_s(0.1)
         loop.poll(0.01)
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+def test_an_outage_of_the_name_servers_is_no_names_fault(
+    server: DnsServer, loop: EventLoop, *, is_known: bool
+) -> None:
+    """xroche/httrack#1392: until they answer, whether they did before or not, lookups are held and
+    made again in turn; then each is made once more, and a name that is dead is found to be."""
+    clock = FakeClock()
+    said: list[str] = []
+    resolver = AresResolver(loop, clock, servers=[server.address], say=said.append)
+    if is_known:
+        ask(loop, resolver, b"a.test")
+    clock.pass_s(1)
+    server.broken, usual = EVERY_NAME, server.broken
+    resolver.submit(b"both.test")
+    resolver.submit(b"broken.test")
+    before = server.asked.copy()
+    wait_for(loop, resolver, clock, said)
+    assert all(server.asked[name, A] - before[name, A] > 2 for name in ("both.test", "broken.test"))
     server.broken = usual
     clock.pass_s(60)
-    (answer,) = ask_nothing(loop, resolver)
-    assert (answer.host, answer.ips, answer.is_transient) == (b"both.test", (), True)
-    assert said == ["no name server answers; names wait until one does",
+    found = ask_nothing(loop, resolver, 2)
+    resolver.close()
+    assert {(one.host, one.ips, one.is_transient) for one in found} == {
+        (b"both.test", (ipv4(3),), False),
+        (b"broken.test", (), True),
+    }
+    why = f"{server.address}: DNS server returned general failure"
+    assert said == [f"no name server answers ({why}); names wait until one does",
                     "a name server answers again"]  # fmt: skip
-    clock.pass_s(2)
-    assert ips(loop, resolver, b"both.test") == (ipv4(3),)
-    clock.pass_s(2)
-    (answer,) = ask(loop, resolver, b"broken.test")
+
+
+def test_the_systems_servers_are_followed_while_none_answers(
+    server: DnsServer, loop: EventLoop
+) -> None:
+    """A crawl may be started before the network is up, when the system has none that is any use."""
+    clock = FakeClock()
+    said: list[str] = []
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        servers = ["{}:{}".format(*nobody.getsockname())]
+        resolver = AresResolver(loop, clock, system=servers.copy, say=said.append)
+        resolver.submit(b"a.test")
+        wait_for(loop, resolver, clock, said)
+        assert servers[0] in said[0]
+        servers[:] = [server.address]
+        clock.pass_s(60)
+        (answer,) = ask_nothing(loop, resolver)
+    resolver.close()
+    assert answer.ips == (ipv4(1), ipv4(2))
+
+
+def test_the_system_has_servers() -> None:
+    """Those of resolv.conf, if it is there."""
+    with suppress(OSError):
+        words = [line.split() for line in Path("/etc/resolv.conf").read_text().splitlines()]
+        named = [line[1] for line in words if line[:1] == ["nameserver"]]
+        assert all(any(name in server for server in system_servers()) for name in named[:3])
+    assert all(":" in server for server in system_servers())
+
+
+def test_who_is_not_patient_waits_for_no_server(server: DnsServer, loop: EventLoop) -> None:
+    """Commands that ask once."""
+    server.broken = EVERY_NAME
+    resolver = AresResolver(loop, FakeClock(), servers=[server.address], is_patient=False)
+    (answer,) = ask(loop, resolver, b"a.test")
     resolver.close()
     assert (answer.ips, answer.is_transient) == ((), True)
 

@@ -519,3 +519,26 @@ def test_close_with_transfers_running() -> None:
         client.fetcher.poll(0)
         client.close()
     assert client.fetcher.free() == 0
+
+
+def test_a_request_without_a_way_out_is_known(client: Client) -> None:
+    """Linux has no TCP to an address that means many; one where nobody listens can be reached."""
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        port = nobody.getsockname()[1]
+        for ip, is_unsent in ((b"\x7f\xff\xff\xff", True), (LOOPBACK, False)):
+            client.submit(job_for(port, ip=ip))
+            (result,) = client.wait(1)
+            assert (result.outcome, result.is_unsent) == (Outcome.NO_CONNECTION, is_unsent)
+
+
+def test_a_request_that_cannot_reach_its_proxy_has_no_way_out() -> None:
+    """Whatever the proxy's port says."""
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        proxy = Proxy.parse("http://{}:{}".format(*nobody.getsockname()))
+        client = Client(proxy=proxy, proxy_ip=proxy.address())
+        client.submit(job_for(80))
+        (result,) = client.wait(1)
+        client.close()
+    assert (result.outcome, result.is_unsent) == (Outcome.NO_CONNECTION, True)

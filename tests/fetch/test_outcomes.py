@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import errno
+
 import pycurl
 import pytest
 
 from larbinpy._native import transfer
-from larbinpy.fetch.outcomes import Abort, Verdict, classify, printable
+from larbinpy.fetch.outcomes import Abort, Verdict, classify, is_unsent, printable
 from larbinpy.records import Outcome
 
 
@@ -114,3 +116,24 @@ def test_words_of_libcurl_are_made_harmless() -> None:
     """They may hold bytes from the web: one line, ASCII, short."""
     assert printable("a\nb\x1b[0m\udc80é") == "a?b?[0m??"
     assert len(printable("x" * 1000)) == 200
+
+
+@pytest.mark.parametrize(
+    ("code", "os_error", "has_proxy", "expected"),
+    [
+        (pycurl.E_COULDNT_CONNECT, errno.ENETUNREACH, False, True),
+        (pycurl.E_COULDNT_CONNECT, errno.EHOSTUNREACH, False, True),
+        (pycurl.E_COULDNT_CONNECT, errno.ECONNREFUSED, False, False),
+        (pycurl.E_OPERATION_TIMEDOUT, 0, False, False),
+        (pycurl.E_OK, errno.ENETUNREACH, False, False),
+        (pycurl.E_COULDNT_CONNECT, errno.ECONNREFUSED, True, True),
+        (pycurl.E_COULDNT_RESOLVE_PROXY, 0, True, True),
+        (97, 0, True, False),
+    ],
+)
+def test_what_found_no_way_out(
+    code: int, os_error: int, *, has_proxy: bool, expected: bool
+) -> None:
+    """No network, no router, no proxy; a host that refuses has been reached, and a proxy that could
+    not reach it, too."""
+    assert is_unsent(code, os_error, has_proxy=has_proxy) == expected

@@ -301,6 +301,33 @@ def test_an_outage_of_our_own_costs_no_url_anything(tmp_path: Path) -> None:
     assert crawl.report()["counters"]["outages"] == 1
 
 
+@pytest.mark.parametrize("ignores", ["no", "yes"])
+def test_a_crawl_may_begin_before_its_way_out_is_there(tmp_path: Path, ignores: str) -> None:
+    """Nobody was heard yet: not even robots.txt files that cannot be had are charged to anybody."""
+
+    def answer(asked: Asked) -> bytes:
+        return no_robots() if asked.path.endswith("/robots.txt") else page()
+
+    with Hosts(answer) as proxy:
+        proxy.go_away()
+        crawl = Crawl(
+            tmp_path, [f"http://h{n}.test/" for n in range(20)], ignoreRobots=ignores,
+            proxy=f"http://127.0.0.1:{proxy.port}",
+        )  # fmt: skip
+        child = crawl.start()
+        assert child.stderr
+        for line in child.stderr:
+            if "our own line seems to be down" in line:
+                assert f"127.0.0.1:{proxy.port}" in line
+                break
+        proxy.come_back()
+        _, errors = child.communicate(timeout=PATIENCE_S)
+    assert child.returncode == 0
+    assert "our own line is back" in errors
+    assert crawl.report()["outcomes"] == {"success": 20}
+    assert crawl.report()["counters"]["outages"] == 1
+
+
 def test_nobody_crawls_anonymously(tmp_path: Path) -> None:
     """Known from the seeds it is an error; a link to elsewhere ends as a forbidden address."""
     crawl = Crawl(

@@ -126,3 +126,62 @@ def test_without_friends_the_silence_is_theirs_in_the_end() -> None:
     ) + [True]
     assert line.state is State.FINE
     assert not any(be_silent(line, 1000))
+
+
+def find_no_way(line: Line, count: int) -> list[bool]:
+    """So many addresses cannot be reached from here."""
+    return [line.silent(b"%d" % n, NOW, is_unsent=True) for n in range(count)]
+
+
+def test_a_crawl_that_finds_no_way_out_is_down() -> None:
+    """There is no network yet: nobody need be asked about it."""
+    line = Line(Random(1))
+    assert find_no_way(line, SILENT + 1) == [False] * (SILENT - 1) + [True, False]
+    assert (line.state, line.probe_ns) == (State.DOWN, NOW)
+    assert not any(line.probed(NOW, NOW, is_friend=False, is_unsent=True) for _ in range(100))
+    assert line.heard(NOW)
+    assert (line.state, line.was_down) == (State.FINE, True)
+
+
+def test_who_has_friends_asks_them(line: Line) -> None:
+    """Hosts that have addresses of the other family alone are not the line."""
+    find_no_way(line, SILENT)
+    assert line.state is State.SUSPECT
+
+
+def test_an_address_counts_as_it_was_the_last_time() -> None:
+    """A way out that was found later counts, and what lies back longer does not."""
+    line = Line(Random(1))
+    find_no_way(line, SILENT - 1)
+    line.silent(b"0", NOW)
+    assert not line.silent(b"more", NOW, is_unsent=True)
+    assert not line.silent(b"late", NOW + WINDOW_NS + 1, is_unsent=True)
+    assert line.state is State.FINE
+
+
+def test_when_there_is_a_way_out_the_silence_is_theirs_again() -> None:
+    """Asked after it was lost; then they are believed for a while."""
+    line = Line(Random(1))
+    find_no_way(line, SILENT)
+    assert not any(line.probed(NOW - 1, NOW, is_friend=False) for _ in range(STRANGERS))
+    assert [line.probed(NOW, NOW, is_friend=False) for _ in range(STRANGERS)] == [False] * (
+        STRANGERS - 1
+    ) + [True]
+    assert (line.state, line.was_down) == (State.FINE, True)
+    assert not any(find_no_way(line, SILENT))
+
+
+def test_a_suspect_line_is_down_when_a_probe_finds_no_way() -> None:
+    """Also when it is nobody's friend that was asked."""
+    line = Line(Random(1))
+    be_silent(line, SILENT_ALONE)
+    assert line.probed(NOW, NOW, is_friend=False, is_unsent=True)
+    assert line.state is State.DOWN
+
+
+def test_whoever_was_heard_once_believes_no_stranger(line: Line) -> None:
+    """There is a way out, if not to these."""
+    be_silent(line, SILENT)
+    probes = [line.probed(NOW, NOW, is_friend=False, is_unsent=True) for _ in range(STRANGERS)]
+    assert probes == [False] * (STRANGERS - 1) + [True]
+    assert line.state is State.FINE

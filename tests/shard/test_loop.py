@@ -16,9 +16,11 @@ from larbinpy._native.linkfilter import LinkFilter
 from larbinpy.errors import StorageError
 from larbinpy.frames import FrameType
 from larbinpy.links.found import ELEMENT_SEED, LINK_SEED, found_link
-from larbinpy.records import ID_WITHOUT_ENQ, Kind, Outcome, ParsedPage
+from larbinpy.politeness.outage import SILENT
+from larbinpy.records import ID_WITHOUT_ENQ, FetchJob, FetchResult, Kind, Outcome, ParsedPage
 from larbinpy.shard import flow, suspects
 from larbinpy.shard.loop import FLUSH_NS, Shard
+from larbinpy.shard.ownline import TRIALS
 from larbinpy.shard.parts import ShardParts
 from larbinpy.shared import CrawlMemory, Global, ShardWord
 from larbinpy.stats import COUNTERS, IDENTITY
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from larbinpy.frames import Channel, Frame
-    from larbinpy.records import FetchJob, Page
+    from larbinpy.records import Page
 
 KEY = bytes(range(16))
 MAX_TURNS = 100_000
@@ -292,6 +294,30 @@ def test_a_private_host_is_for_the_operator(tmp_path: Path) -> None:
 
     run = play(tmp_path, {}, script, allow_private_addresses=False)
     assert run.fetched() == [A, A + b"2"]
+
+
+def test_a_crawl_without_a_way_out_makes_a_few_requests(tmp_path: Path) -> None:
+    """Until it is time for the next few; one that is answered sets all others free."""
+    hosts = [f"h{number}.test" for number in range(2 * TRIALS)]
+    urls = [b"http://%b/" % host.encode() for host in hosts]
+
+    def script(run: Play) -> Generator[None, None, None]:
+        line = run.parts.manners.line
+        for number in range(2 * SILENT):  # the latter half are probes: the next is far away
+            job = FetchJob(1, A, b"%d" % number, 80, https=False)
+            result = FetchResult(job, Outcome.NO_CONNECTION, is_unsent=True)
+            line.silent(result, run.parts.clock.now_ns())
+        line.trials = TRIALS
+        run.fetcher.is_slow = True
+        run.put(*urls)
+        while len(run.fetched()) < TRIALS:
+            yield
+        yield from run.turns(20)
+        assert len(run.fetched()) == TRIALS
+        run.fetcher.is_slow = False
+        assert set((yield from run.answer(2 * TRIALS))) == set(urls)
+
+    play(tmp_path, {}, script, hosts=hosts)
 
 
 # --- robots ------------------------------------------------------------------------------------

@@ -14,9 +14,10 @@ from larbinpy.dns.base import Answer
 from larbinpy.frontier.frontier import Frontier
 from larbinpy.frontier.payloads import HostState
 from larbinpy.politeness.backoff import DEAD_POINTS, Backoff
-from larbinpy.politeness.outage import SILENT, Line, State
+from larbinpy.politeness.outage import SILENT, STRANGERS, Line, State
 from larbinpy.records import ID_WITHOUT_ENQ, FetchJob, FetchResult, Kind, Outcome
 from larbinpy.shard.manners import LINE_REASON, Fate, Manners
+from larbinpy.shard.ownline import TRIALS
 from larbinpy.shard.remarks import NAMED
 from tests.dns.resolvers import ToldResolver, addresses_of_all
 from tests.frontier.logs import links, open_log
@@ -97,11 +98,21 @@ class Shard:
         return FetchJob(ID_WITHOUT_ENQ | number, b"http://x/", host, 80, https=False,
                         kind=Kind.ROBOTS, host_id=self.table.add(host), ip=ip)  # fmt: skip
 
-    def end(self, job: FetchJob, outcome: Outcome, status: int = 0, headers: bytes = b"") -> Fate:
+    def end(
+        self,
+        job: FetchJob,
+        outcome: Outcome,
+        status: int = 0,
+        headers: bytes = b"",
+        *,
+        is_unsent: bool = False,
+    ) -> Fate:
         """A request has ended."""
         if self.table.state_of(job.host_id) == BUSY:
             self.frontier.release(job.host_id, self.now, self.now)
-        result = FetchResult(job, outcome, status, headers, bytes_read=status)
+        result = FetchResult(
+            job, outcome, status, headers, bytes_read=status, reason="why", is_unsent=is_unsent
+        )
         fate = self.manners.judge(result, self.now)
         if fate is Fate.RETRY:
             self.manners.retry(self.manners.retried(result).job, self.now)
@@ -439,6 +450,49 @@ def test_an_outage_is_charged_to_nobody(shard: Shard) -> None:
         "our own line is back after 100 s",
     ]
     assert (shard.take().attempt, shard.manners.line.outages) == (0, 1)
+
+
+def find_no_way(shard: Shard) -> list[Fate]:
+    """Nobody can be reached from here."""
+    return [
+        shard.end(shard.stranger(n), Outcome.NO_CONNECTION, is_unsent=True) for n in range(SILENT)
+    ]
+
+
+def test_a_crawl_that_begins_without_a_way_out_charges_nobody(shard: Shard) -> None:
+    """It is said why; then ordinary requests, a few at a time, find out when there is one."""
+    shard.put(0)
+    line = shard.manners.line
+    shard.end(shard.take(), Outcome.NO_CONNECTION, is_unsent=True)
+    assert find_no_way(shard)[-2:] == [Fate.HOLD] * 2
+    assert shard.manners.hosts.state_of(HOST) is None
+    assert (len(shard.manners.excused()), line.outages) == (2, 1)
+    assert shard.said == [
+        "nobody answers: our own line seems to be down (why); waiting until it is back"
+    ]
+    for wait_s in (2, 4, 8):
+        shard.clock.now += wait_s * SECOND
+        assert shard.manners.probe(99, shard.now) is None
+        assert line.trials == TRIALS
+        line.trials = 0
+        fate = shard.end(shard.stranger(99), Outcome.NO_CONNECTION, is_unsent=True)
+        assert fate is Fate.HOLD
+        assert shard.manners.probe(99, shard.now + wait_s * SECOND // 2) is None
+        assert line.trials == 0
+    assert shard.end(shard.stranger(98), Outcome.SUCCESS, 200) is Fate.END
+    assert line.is_fine
+    assert shard.said[1:] == ["our own line is back after 14 s"]
+    shard.clock.now += 60 * SECOND
+    assert shard.take().attempt == 0
+
+
+def test_hosts_that_are_dead_when_there_is_a_way_out_are_charged(shard: Shard) -> None:
+    """The crawl ends."""
+    find_no_way(shard)
+    fates = [shard.end(shard.stranger(99), Outcome.NO_CONNECTION) for _ in range(STRANGERS)]
+    assert fates == [Fate.HOLD] * (STRANGERS - 1) + [Fate.END]
+    assert shard.said[1:] == ["our own line is back after 0 s"]
+    assert len(shard.manners.excused()) == STRANGERS
 
 
 def test_a_proxy_that_dies_is_an_outage(shard: Shard) -> None:
