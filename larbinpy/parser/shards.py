@@ -8,7 +8,7 @@ import select
 import socket
 from typing import TYPE_CHECKING, Final
 
-from larbinpy.errors import FormatError
+from larbinpy.errors import FormatError, StorageError
 from larbinpy.frames import Channel, Frame, FrameType
 from larbinpy.links.sender import LinkSender
 
@@ -106,11 +106,17 @@ class Shards:
 
 
 def _mapped(frame: Frame) -> memoryview:
-    """The memory whose descriptor a frame brings, for reading; mapped while a view of it lives."""
+    """The memory whose descriptor a frame brings, for reading; mapped while a view of it lives.
+
+    Raises:
+        StorageError: the system maps no more.
+    """
     if len(frame.descriptors) != 1:
         raise FormatError("a MEMORY frame has one descriptor")
     fd = frame.descriptors.pop()
     try:
         return memoryview(mmap.mmap(fd, 0, prot=mmap.PROT_READ))
+    except OSError as error:
+        raise StorageError(f"the memory of a shard cannot be mapped: {error.strerror}") from error
     finally:
         os.close(fd)

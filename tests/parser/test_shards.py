@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from larbinpy.errors import FormatError
+from larbinpy.errors import FormatError, StorageError
 from larbinpy.frames import Channel, FrameType
 from larbinpy.parser.shards import Shards
 from tests.descriptors import open_descriptors
@@ -48,6 +48,20 @@ def test_a_memory_goes_with_its_shard() -> None:
         assert bytes(shards.memory(0)) == b""
         assert bytes(body) == b"of the"
         del body
+    assert open_descriptors() <= before
+
+
+def test_a_memory_that_cannot_be_mapped_is_an_error_with_words() -> None:
+    """Of the operator's limits, which he has to hear of; no descriptor is left."""
+    before = open_descriptors()
+    with joined() as (shards, channel):
+        reading, writing = os.pipe()
+        channel.send(FrameType.MEMORY, descriptors=(reading,))
+        assert channel.flush()
+        os.close(reading)
+        os.close(writing)
+        with pytest.raises(StorageError, match="cannot be mapped"):
+            shards.received(0)
     assert open_descriptors() <= before
 
 
