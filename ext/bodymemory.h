@@ -26,6 +26,10 @@
 #define BLOCK_CLASSES 53
 #define BLOCK_UNIT_BITS 9 /* the first four classes differ by so much */
 #define GROWTH_BYTES ((size_t)1 << 20)
+#ifndef F_SEAL_FUTURE_WRITE
+#define F_SEAL_FUTURE_WRITE 0x0010 /* Linux 5.1 */
+#endif
+#define BODY_SEALS (F_SEAL_FUTURE_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
 typedef struct block {
     uint64_t class_;
@@ -64,7 +68,10 @@ static inline int is_taken(body_memory *m, size_t bytes) {
     size_t more = bytes - m->taken;
     if (more < GROWTH_BYTES) more = GROWTH_BYTES;
     if (more > m->size - m->taken) more = m->size - m->taken;
-    if (fallocate(m->fd, 0, (off_t)m->taken, (off_t)more) < 0) return 0;
+    int refused;
+    do refused = fallocate(m->fd, 0, (off_t)m->taken, (off_t)more) < 0;
+    while (refused && errno == EINTR);
+    if (refused) return 0;
     m->taken += more;
     return 1;
 }
@@ -107,7 +114,8 @@ static inline void *body_take(body_memory *m, size_t bytes) {
     block *found = m->free[class_];
     if (found) m->free[class_] = found->next;
     else found = block_cut(m, class_);
-    if (!found && block_recut(m, class_)) found = block_cut(m, class_);
+    const int is_cut_up = block_size(class_) > m->end - m->cut;
+    if (!found && is_cut_up && block_recut(m, class_)) found = block_cut(m, class_);
     return found ? found + 1 : NULL;
 }
 
@@ -154,13 +162,17 @@ static inline void body_serve(body_memory *m) {
     PyMem_SetAllocator(PYMEM_DOMAIN_OBJ, &here);
 }
 
-/* Map a new memory; -1 with errno when the system has none. */
+/* Map a new memory, to which nobody else can ever write; -1 with errno when the system has none. */
 static inline int body_open(body_memory *m, size_t size) {
-    const int fd = memfd_create("bodies", MFD_CLOEXEC);
+    const int fd = memfd_create("bodies", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0) return -1;
     void *base = MAP_FAILED;
     if (ftruncate(fd, (off_t)size) == 0)
         base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (base != MAP_FAILED && fcntl(fd, F_ADD_SEALS, BODY_SEALS) < 0) {
+        munmap(base, size);
+        base = MAP_FAILED;
+    }
     if (base == MAP_FAILED) {
         const int error = errno;
         close(fd);

@@ -116,14 +116,14 @@ cdef class Slot:
             return
         out[0] = c":"
         out = put_number(out + 1, job.port)
-        self._ip = b""  # in case libcurl refuses
+        self._ip, self._port = b"", 0  # in case libcurl refuses
         self._setopt(CONNECT_TO, [target[:out - target]])
         self._ip, self._port = job.ip, job.port
 
     cdef int _aim_nowhere(self) except -1:
         if self._ip:
             self.easy.unsetopt(CONNECT_TO)
-            self._ip = b""
+            self._ip, self._port = b"", 0
         return 0
 
     cpdef FetchResult result(

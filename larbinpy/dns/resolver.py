@@ -256,7 +256,8 @@ class AresResolver:
         held = next(iter(self._held))
         self._held[held] = error = self._held.pop(held)
         if self._system and self._servers.probes:
-            self._follow(self._system())
+            with suppress(pycares.AresError):  # they cannot be read just now
+                self._follow(self._system())
         names = self._servers.probe(held, now_ns)
         if self._servers.is_outage_news:
             servers = ", ".join(self._channel.servers)

@@ -48,8 +48,9 @@ class SlotMaker:
             origin: _with_own(constant, own) for origin, own in options.headers.items()
         }
         # A field of HTTPHEADER costs libcurl 1,600 instructions in each request.  The agent is sent
-        # as it is, and what follows it in a line of its own is a field too.
-        is_same = not self._own_headers
+        # as it is, and what follows it in a line of its own is a field too.  A proxy would see the
+        # agent in CONNECT, and with it what is not for its eyes.
+        is_same = not (self._own_headers or options.proxy)
         self._agent = b"\r\n".join([options.user_agent, *(constant if is_same else ())])
         self._headers = [] if is_same else constant
         self._proxy_ip = ipaddress.ip_address(options.proxy_ip).packed if options.proxy else b""

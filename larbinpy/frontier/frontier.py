@@ -101,7 +101,8 @@ class Frontier:
 
         Cost: seven kernel calls a frame, none of which copies links but that which encodes them.
         """
-        self._fifo.make_room()  # the seen set must not know links that the log then refuses
+        # The seen set must not know links that the log then refuses.
+        self._fifo.make_room(len(groups))
         fingerprints = linkframe.fingerprints(groups)
         mask = self._seen.add_links(groups, fingerprints)
         put = self._fifo.put(groups, mask)

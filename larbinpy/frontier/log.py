@@ -249,13 +249,16 @@ class PersistentFifo:
         self.flush()
         self._durability.sync_now()
 
-    def make_room(self) -> None:
-        """Write what must be written before the next record; only that can fail in appending.
+    def make_room(self, size: int) -> None:
+        """Write what must be written before the next records; only that can fail in appending.
+
+        Args:
+            size: of the payload that they are made of.
 
         Raises:
             StorageError: the disk refused; nothing is lost, call it again.
         """
-        self._tail.room()
+        self._tail.room(size)
 
     # --- reading ----------------------------------------------------------------------------
 

@@ -49,7 +49,16 @@ class Inbox:
             self._handover.join(index, peer.channel)
 
     def _leave(self, role: str, index: int) -> None:
+        """A peer is gone; what a parser has sent and nobody has taken counts no more.
+
+        Its pages are sent again, and no answer but that of who has them now may free them.
+        """
         if role == "parser":
+            self._frames = deque(
+                (peer, frame)
+                for peer, frame in self._frames
+                if (peer.role, peer.index) != (role, index)
+            )
             self._handover.leave(index)
         self._peers.leave(role, index)
 

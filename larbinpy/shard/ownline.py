@@ -27,6 +27,8 @@ TRIALS: Final = 8
 """Requests that find out, when nobody has answered yet, whether anybody can be reached: the hosts
 of some may only have addresses of a family that this machine has not."""
 _PROBE_AGAIN_NS: Final = 250_000_000
+_TRIAL_AGAIN_NS: Final = 10 * 10**9
+"""Trials may hang: others take their turn when those have failed, or after so long."""
 
 
 class Charge(NamedTuple):
@@ -167,6 +169,7 @@ class OwnLine:
             return None
         self._line.probe_ns = now_ns + _PROBE_AGAIN_NS
         if self._is_blind:
+            self._line.probe_ns = now_ns + _TRIAL_AGAIN_NS
             self._is_friend_asked = False
             self.trials = TRIALS
             return None

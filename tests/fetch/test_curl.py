@@ -242,6 +242,24 @@ def test_environment_leads_around_no_proxy(monkeypatch: pytest.MonkeyPatch) -> N
     assert (server.connections, proxy.connections) == (0, 1)
 
 
+def test_a_proxy_sees_of_a_tunnel_what_it_needs() -> None:
+    """Where to, and who asks; the operator's address is for the server behind it."""
+    refusal = response(b"", status=b"403 Forbidden")
+    with Server(answer(refusal)) as proxy:
+        client = Client(
+            proxy=Proxy("http", "127.0.0.1", proxy.port), proxy_ip="127.0.0.1", sender=b"me@a.test"
+        )
+        client.submit(job_for(443, ip=b"", https=True, url=b"https://a.test/"))
+        client.wait(1)
+        client.close()
+    (head,) = proxy.requests
+    names = [line.partition(b":")[0] for line in head.split(b"\r\n")[1:]]
+    assert (head.split()[0], sorted(names)) == (
+        b"CONNECT",
+        [b"Host", b"Proxy-Connection", b"User-Agent"],
+    )
+
+
 def test_private_addresses_are_refused() -> None:
     """Without leave no connection is made to this machine; a host the operator named has leave."""
     client = Client(allow_private=False)

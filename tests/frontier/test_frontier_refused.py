@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 MANY = range(1000, 1000 + BUFFER_BYTES // 50)
 """More URLs than the log's buffer takes."""
+OTHERS = range(5000, 5000 + BUFFER_BYTES // 50)
 
 
 def frontier_on(directory: Path, disk: FailingDisk) -> tuple[Frontier, list[int]]:
@@ -37,20 +38,25 @@ def pages(count: int) -> list[ParsedPage]:
     return [ParsedPage(2 + number, 1, Outcome.SUCCESS, 200) for number in range(count)]
 
 
-def test_refused_links_are_new_when_they_come_again(tmp_path: Path) -> None:
-    """The seen set does not know what the log has not taken."""
+@pytest.mark.parametrize(
+    ("before", "refused"), [(MANY, range(100, 110)), (range(100, 110), MANY), (MANY, OTHERS)]
+)
+def test_refused_links_are_new_when_they_come_again(
+    tmp_path: Path, before: range, refused: range
+) -> None:
+    """The seen set does not know what the log has not taken, few or many, behind few or many."""
     disk = FailingDisk()
     frontier, _ = frontier_on(tmp_path, disk)
-    assert frontier.put(links(MANY)).new == len(MANY)
+    assert frontier.put(links(before)).new == len(before)
     disk.fail_next_write(times=2)
     for _ in range(2):
         with pytest.raises(StorageError, match="No space left"):
-            frontier.put(links(range(100, 110)))
-    assert frontier.put(links(range(100, 110))).new == 10
-    assert frontier.waiting == len(MANY) + 10
+            frontier.put(links(refused))
+    assert frontier.put(links(refused)).new == len(refused)
+    assert frontier.waiting == len(before) + len(refused)
     frontier.close()
     with reopened(tmp_path) as (fifo, found):
-        assert waiting(fifo, found) == [*range(10), *MANY, *range(100, 110)]
+        assert waiting(fifo, found) == [*range(10), *before, *refused]
 
 
 def test_refused_outcomes_are_noted_later(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import random
 import resource
@@ -142,6 +143,26 @@ def check_refused() -> None:
     inside = [memory.offset_of(body) >= 0 for body in bodies]
     assert inside == [True] * 9 + [False] * 16
     assert bodies[8] != bodies[9]
+
+
+def test_nobody_else_writes_there() -> None:
+    """Not who has the descriptor, in no way; reading is all that it is for."""
+    in_own_process(check_sealed)
+
+
+def check_sealed() -> None:
+    memory = BodyMemory(MIB)
+    body = os.urandom(7600)
+    place = memory.offset_of(body)
+    with pytest.raises(PermissionError):
+        mmap.mmap(memory.fd, 0)
+    with pytest.raises(PermissionError):
+        os.pwrite(memory.fd, b"x", place)
+    for size in (0, 2 * MIB):
+        with pytest.raises(PermissionError):
+            os.ftruncate(memory.fd, size)
+    assert seen(memory, body) == body
+    assert seen(memory, os.urandom(500_000)) is not None
 
 
 def test_a_process_has_one() -> None:

@@ -539,6 +539,36 @@ def test_a_log_that_cannot_be_read_is_waited_for(
     assert sorted(play(tmp_path, {}, script).fetched()) == [A, B]
 
 
+def test_what_a_dead_parser_sent_to_a_refusing_disk_counts_no_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its page has gone to the next one, whose answer alone frees it."""
+    monkeypatch.setattr(flow, "RETRY_NS", 1_000_000)
+
+    def script(run: Play) -> Generator[None, None, None]:
+        run.put(A)
+        page = yield from run.page()
+        with monkeypatch.context() as broken:
+            broken.setattr(type(run.parts.frontier._fifo), "put", refuse)
+            run.put(B)
+            run.parsed(page)
+            yield from run.turns(5)
+            run.parser.close()
+            run.parser = run.boss.join("parser", 0)
+            again = yield from run.page()
+        yield from run.turns(10)
+        assert (again.id, again.attempt) == (page.id, 1)
+        assert again.id in run.parts.handover
+        run.parsed(again)
+        while run.words() != (1, 1):
+            yield
+
+    def refuse(_fifo: object, _groups: bytes, _mask: bytes) -> None:
+        raise StorageError("segment: No space left on device")
+
+    assert play(tmp_path, {}, script).fetched() == [A]
+
+
 def test_a_stop_though_the_disk_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An orderly end: what cannot be written is as after a kill."""
 

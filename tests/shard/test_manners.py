@@ -475,13 +475,16 @@ def test_a_crawl_that_begins_without_a_way_out_charges_nobody(shard: Shard) -> N
         assert shard.manners.probe(99, shard.now) is None
         assert line.trials == TRIALS
         line.trials = 0
+        shard.clock.now += wait_s * SECOND // 4
+        assert shard.manners.probe(99, shard.now) is None
+        assert line.trials == 0, "those of the round have not failed yet"
         fate = shard.end(shard.stranger(99), Outcome.NO_CONNECTION, is_unsent=True)
         assert fate is Fate.HOLD
         assert shard.manners.probe(99, shard.now + wait_s * SECOND // 2) is None
         assert line.trials == 0
     assert shard.end(shard.stranger(98), Outcome.SUCCESS, 200) is Fate.END
     assert line.is_fine
-    assert shard.said[1:] == ["our own line is back after 14 s"]
+    assert shard.said[1:] == ["our own line is back after 18 s"]
     shard.clock.now += 60 * SECOND
     assert shard.take().attempt == 0
 
