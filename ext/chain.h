@@ -117,6 +117,12 @@ static inline uint64_t chain_pop_tail(piece_pool *pool, chain *c) {
     return position;
 }
 
+/* Bits that are set; nearly always none or one, and a call is dear without the instruction. */
+static inline uint32_t bits_in(uint64_t levels) {
+    if (!(levels & (levels - 1))) return levels != 0;
+    return (uint32_t)__builtin_popcountll(levels);
+}
+
 static inline chain *queue_chains(const piece_pool *pool, url_queue *q) {
     int is_several = (q->levels & (q->levels - 1)) != 0;
     return is_several ? (chain *)piece_at(pool, q->one.head) : &q->one;
@@ -126,7 +132,7 @@ static inline uint32_t levels_in(uint32_t piece) { return 2u << piece_class(piec
 
 /* Make room for one chain more at index `at`; -1 = no memory, the queue is then as before. */
 static inline int queue_insert(piece_pool *pool, url_queue *q, uint32_t level, uint32_t at) {
-    uint32_t n = (uint32_t)__builtin_popcountll(q->levels), piece = q->one.head;
+    uint32_t n = bits_in(q->levels), piece = q->one.head;
     if (n) {
         chain *old = queue_chains(pool, q);
         if (n == 1 || n == levels_in(piece)) {
@@ -147,7 +153,7 @@ static inline int queue_insert(piece_pool *pool, url_queue *q, uint32_t level, u
 
 /* Take out the empty chain at index `at`. */
 static inline void queue_remove(piece_pool *pool, url_queue *q, uint32_t level, uint32_t at) {
-    uint32_t n = (uint32_t)__builtin_popcountll(q->levels), piece = q->one.head;
+    uint32_t n = bits_in(q->levels), piece = q->one.head;
     if (n > 1) {
         chain *chains = (chain *)piece_at(pool, piece);
         memmove(chains + at, chains + at + 1, (n - at - 1) * sizeof(chain));
@@ -163,7 +169,7 @@ static inline void queue_remove(piece_pool *pool, url_queue *q, uint32_t level, 
 static inline int queue_push(piece_pool *pool, url_queue *q, uint32_t level, uint64_t position,
                              int at_head) {
     uint64_t bit = 1ull << level;
-    uint32_t at = (uint32_t)__builtin_popcountll(q->levels & (bit - 1));
+    uint32_t at = bits_in(q->levels & (bit - 1));
     if (!(q->levels & bit) && queue_insert(pool, q, level, at) < 0) return -1;
     chain *c = queue_chains(pool, q) + at;
     int status = at_head ? chain_push_head(pool, c, position) : chain_push_tail(pool, c, position);

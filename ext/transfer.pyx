@@ -282,12 +282,13 @@ cdef class Transfer:
     cdef void _note(self, Py_ssize_t start, Py_ssize_t size) noexcept:
         # Remember the fields that decide something at the end of the block.
         cdef const char *line = self._block + start
-        if starts_with(line, size, b"content-type:", 13):
-            self._type_start = start + 13
-            self._type_end = start + size
-        elif starts_with(line, size, b"content-length:", 15):
-            self._length = number_of(line + 15, size - 15)
-            self._has_length = True
+        if starts_with(line, size, b"content-", 8):
+            if starts_with(line + 8, size - 8, b"type:", 5):
+                self._type_start = start + 13
+                self._type_end = start + size
+            elif starts_with(line + 8, size - 8, b"length:", 7):
+                self._length = number_of(line + 15, size - 15)
+                self._has_length = True
         elif starts_with(line, size, b"location:", 9):
             self.has_location = True
         elif starts_with(line, size, b"set-cookie:", 11):
