@@ -52,8 +52,26 @@ _POINTS: Final = {
 
 
 @dataclass(slots=True)
+class Closed:
+    """Origins that were what their host was given up for.
+
+    A site without TLS is not dead because of a link to https, nor because of a port where nobody
+    listens.
+    """
+
+    origins: dict[bytes, Trouble]
+    until_ns: int
+    revivals: int = 0
+    """How often another origin was a reason to try, while these are closed; in the log, how many
+    are closed tells about that."""
+
+
+@dataclass(slots=True)
 class HostTrouble:
-    """What is remembered of a host; kept in HOST records of the log."""
+    """What is remembered of a host; kept in HOST records of the log.
+
+    There may be millions, so what few have stands elsewhere.
+    """
 
     until_ns: int = 0
     """Not to be asked before."""
@@ -61,16 +79,10 @@ class HostTrouble:
     points: int = 0
     slow_ns: int = 0
     """How long its latest slow response took; not kept in the log."""
-    closed: dict[bytes, Trouble] | None = None
-    """Its origins that were what it was given up for. A site without TLS is not dead because of a
-    link to https, nor because of a port where nobody listens."""
-    closed_until_ns: int = 0
+    closed: Closed | None = None
     asked_until_ns: int = field(default=0, compare=False)
     """Until when its latest Retry-After wants it left alone; where no origin is closed, the log has
     it as ``until_ns`` alone."""
-    revivals: int = 0
-    """How often another origin was a reason to try, while these are closed; in the log, how many
-    are closed tells about that."""
 
     @property
     def is_dead(self) -> bool:
@@ -113,10 +125,11 @@ class Backoff:
         latest_ns = now_ns + max(self._dead_ns, self._max_ns) * 3 // 2
         trouble.until_ns = min(trouble.until_ns, latest_ns)
         trouble.asked_until_ns = min(trouble.asked_until_ns, latest_ns)
-        trouble.closed_until_ns = min(trouble.closed_until_ns, latest_ns)
-        if trouble.closed and trouble.closed_until_ns <= now_ns:
-            trouble.closed = None
-        trouble.revivals = len(trouble.closed or ()) - bool(trouble.closed)
+        if closed := trouble.closed:
+            closed.until_ns = min(closed.until_ns, latest_ns)
+            closed.revivals = len(closed.origins) - 1
+            if closed.until_ns <= now_ns:
+                trouble.closed = None
         if trouble.points or trouble.level or trouble.until_ns > now_ns or trouble.closed:
             self.troubles[host] = trouble
 
@@ -156,8 +169,9 @@ class Backoff:
         self._ask(known, asked_s, now_ns)
         known.until_ns = max(known.until_ns, now_ns + delay_ns)
         if known.is_dead and origin and trouble in _OF_ORIGINS:
-            known.closed = {**(known.closed or {}), origin: trouble}
-            known.closed_until_ns = known.until_ns
+            known.closed = known.closed or Closed({}, 0)
+            known.closed.origins[origin] = trouble
+            known.closed.until_ns = known.until_ns
         return known
 
     def closed(self, host: bytes, origin: bytes, now_ns: int) -> Trouble:
@@ -165,10 +179,10 @@ class Backoff:
         known = self.troubles.get(host)
         if known is None or known.closed is None:
             return Trouble.NONE
-        if known.closed_until_ns <= now_ns:
-            known.closed, known.revivals = None, 0
+        if known.closed.until_ns <= now_ns:
+            known.closed = None
             return Trouble.NONE
-        return known.closed.get(origin, Trouble.NONE)
+        return known.closed.origins.get(origin, Trouble.NONE)
 
     def revive(self, host: bytes, origin: bytes, now_ns: int) -> HostTrouble | None:
         """A host that was given up for other origins has a URL of this one.
@@ -181,9 +195,9 @@ class Backoff:
         if known is None or self.closed(host, origin, now_ns) or known.closed is None:
             return None
         if known.is_dead:
-            if known.revivals >= MAX_REVIVALS:
+            if known.closed.revivals >= MAX_REVIVALS:
                 return None
-            known.revivals += 1
+            known.closed.revivals += 1
             known.points = known.level = 0
             known.until_ns = max(now_ns + self.base_ns(), known.asked_until_ns)
         return known

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from larbinpy.frontier.payloads import HostState
-from larbinpy.politeness.backoff import HostTrouble
+from larbinpy.politeness.backoff import Closed, HostTrouble
 from larbinpy.politeness.trouble import Trouble
 from larbinpy.records import Outcome
 from larbinpy.shard.remarks import Remarks
@@ -97,8 +97,8 @@ class Troubles:
         for state in hosts.values():
             trouble = HostTrouble(moment_ns(state.until_us), state.level, state.failures)
             if state.closed:
-                trouble.closed = {o: Trouble(number) for o, number in state.closed.items()}
-                trouble.closed_until_ns = moment_ns(state.closed_until_us)
+                origins = {o: Trouble(number) for o, number in state.closed.items()}
+                trouble.closed = Closed(origins, moment_ns(state.closed_until_us))
                 trouble.asked_until_ns = moment_ns(state.asked_until_us)
             self._backoff.restore(state.host, trouble, now_ns)
 
@@ -252,9 +252,9 @@ class Troubles:
             return max(wall_us + (ns - now_ns) // 1000, 0) if ns else 0
 
         state = HostState(host, moment_us(known.until_ns), known.level, known.points)
-        if known.closed:
-            state.closed = {origin: int(trouble) for origin, trouble in known.closed.items()}
-            state.closed_until_us = moment_us(known.closed_until_ns)
+        if closed := known.closed:
+            state.closed = {origin: int(trouble) for origin, trouble in closed.origins.items()}
+            state.closed_until_us = moment_us(closed.until_ns)
             state.asked_until_us = moment_us(known.asked_until_ns)
         return state
 

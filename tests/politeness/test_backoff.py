@@ -15,6 +15,7 @@ from larbinpy.politeness.backoff import (
     MIN_BASE_NS,
     SLOW_NS,
     Backoff,
+    Closed,
     HostTrouble,
 )
 from larbinpy.politeness.trouble import Trouble
@@ -275,7 +276,8 @@ def test_a_closed_origin_is_tried_again(backoff: Backoff) -> None:
     """When a dead host would be; nothing is left of it then."""
     known = give_up(backoff, HTTPS)
     backoff.revive(HOST, HTTP, NOW)
-    later = known.closed_until_ns
+    assert known.closed
+    later = known.closed.until_ns
     assert is_about(later - NOW, DAY)
     assert backoff.closed(HOST, HTTPS, later - 1) is Trouble.UNREACHABLE
     assert backoff.closed(HOST, HTTPS, later) is Trouble.NONE
@@ -287,12 +289,9 @@ def test_a_host_that_was_dead_before_a_restart_is_so_for_its_origins(backoff: Ba
     """As before; one that was dead as a whole stays so."""
     backoff.restore(HOST, HostTrouble(NOW + DAY, 3, DEAD_POINTS), NOW)
     assert backoff.revive(HOST, HTTP, NOW) is None
-    closed = {HTTPS: Trouble.UNREACHABLE}
     for asked_ns in (0, NOW + 3600 * SECOND):
-        trouble = HostTrouble(
-            NOW + DAY, 3, DEAD_POINTS, closed=closed, closed_until_ns=NOW + DAY,
-            asked_until_ns=asked_ns,
-        )  # fmt: skip
+        closed = Closed({HTTPS: Trouble.UNREACHABLE}, NOW + DAY)
+        trouble = HostTrouble(NOW + DAY, 3, DEAD_POINTS, closed=closed, asked_until_ns=asked_ns)
         backoff.restore(HOST, trouble, NOW)
         assert backoff.revive(HOST, HTTPS, NOW) is None
         known = backoff.revive(HOST, HTTP, NOW)
@@ -302,18 +301,18 @@ def test_a_host_that_was_dead_before_a_restart_is_so_for_its_origins(backoff: Ba
 
 def test_revivals_go_on_after_a_restart(backoff: Backoff) -> None:
     """A restart is no reason to try all ports of a dead host."""
-    closed = {b"http://a.org:%d" % port: Trouble.UNREACHABLE for port in range(MAX_REVIVALS + 1)}
-    trouble = HostTrouble(NOW + DAY, 3, DEAD_POINTS, closed=closed, closed_until_ns=NOW + DAY)
+    origins = {b"http://a.org:%d" % port: Trouble.UNREACHABLE for port in range(MAX_REVIVALS + 1)}
+    trouble = HostTrouble(NOW + DAY, 3, DEAD_POINTS, closed=Closed(origins, NOW + DAY))
     backoff.restore(HOST, trouble, NOW)
     assert backoff.revive(HOST, HTTP, NOW) is None
 
 
 def test_closed_origins_are_kept_while_their_host_is_well(backoff: Backoff) -> None:
     """Not for longer than they are closed, nor for ever when a clock jumped."""
-    closed = {HTTPS: Trouble.UNREACHABLE}
-    backoff.restore(HOST, HostTrouble(closed=closed, closed_until_ns=NOW), NOW)
+    origins = {HTTPS: Trouble.UNREACHABLE}
+    backoff.restore(HOST, HostTrouble(closed=Closed(origins, NOW)), NOW)
     assert len(backoff) == 0
-    backoff.restore(HOST, HostTrouble(closed=closed, closed_until_ns=NOW + 1000 * DAY), NOW)
+    backoff.restore(HOST, HostTrouble(closed=Closed(origins, NOW + 1000 * DAY)), NOW)
     assert backoff.closed(HOST, HTTPS, NOW + DAY) is Trouble.UNREACHABLE
     assert backoff.closed(HOST, HTTPS, NOW + 2 * DAY) is Trouble.NONE
 
